@@ -11,7 +11,7 @@ use helmdeck_wire::{
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 
-use crate::{HttpClient, PackError, PackResult, engine::Progress};
+use crate::{HttpClient, JobArtifacts, PackError, PackResult, Secrets, engine::Progress};
 
 /// What a pack works with. Cancelling a job drops its pack, and with it everything under way.
 pub struct Context {
@@ -21,6 +21,10 @@ pub struct Context {
     pub job: JobId,
     /// Requests to web servers, which the egress policy allows.
     pub http: HttpClient,
+    /// Files of the caller.
+    pub artifacts: JobArtifacts,
+    /// Credentials of the caller.
+    pub secrets: Secrets,
     pub(crate) session: Option<Session>,
     pub(crate) progress: Arc<Mutex<Progress>>,
 }

@@ -15,7 +15,7 @@ use std::{
 };
 
 use helmdeck_sessions::{Caller, Sessions};
-use helmdeck_store::{JobFilter, Store, StoredJob};
+use helmdeck_store::{Artifacts, JobFilter, Store, StoredJob, Vault};
 use helmdeck_wire::{
     ErrorCode, SessionId,
     job::{Job, JobId, JobList, JobState},
@@ -63,6 +63,10 @@ pub struct Services {
     pub sessions: Sessions,
     /// Requests to web servers.
     pub http: HttpClient,
+    /// Files.
+    pub artifacts: Artifacts,
+    /// Credentials.
+    pub vault: Vault,
 }
 
 /// Options of a call besides the pack's input.

@@ -1,7 +1,7 @@
 //! Errors of packs.
 
 use helmdeck_sessions::SessionError;
-use helmdeck_store::StoreError;
+use helmdeck_store::{StoreError, vault::VaultError};
 use helmdeck_wire::{ErrorBody, ErrorCode, error::with_causes};
 
 /// Result of a pack.
@@ -55,6 +55,13 @@ impl PackError {
     /// Adds how long to wait before trying again.
     pub fn retry_after_s(mut self, seconds: u64) -> Self {
         self.body.retry_after = Some(seconds);
+        self
+    }
+
+    /// Changes its texts.
+    pub fn map_text(mut self, change: impl Fn(&str) -> String) -> Self {
+        self.body.message = change(&self.body.message);
+        self.body.hint = self.body.hint.as_deref().map(change);
         self
     }
 
@@ -116,7 +123,21 @@ impl From<SessionError> for PackError {
 
 impl From<StoreError> for PackError {
     fn from(error: StoreError) -> Self {
-        Self::internal(&error)
+        match error.public_code() {
+            ErrorCode::Internal => Self::internal(&error),
+            code => Self::new(code, error.to_string()),
+        }
+    }
+}
+
+impl From<VaultError> for PackError {
+    fn from(error: VaultError) -> Self {
+        match error.public_code() {
+            ErrorCode::Internal => Self::internal(&error),
+            // To the caller of a pack, a missing credential is a missing precondition.
+            ErrorCode::NotFound => Self::new(ErrorCode::CredentialInvalid, error.to_string()),
+            code => Self::new(code, error.to_string()),
+        }
     }
 }
 

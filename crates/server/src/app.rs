@@ -249,7 +249,13 @@ impl App {
         let journal = Journal::open(store.clone()).await?;
         let sessions = Sessions::new(runtime.clone(), store.clone(), journal, session_limits);
         let http = HttpClient::new(policy.clone()).map_err(ServerError::HttpClient)?;
-        let services = Services { store: store.clone(), sessions: sessions.clone(), http };
+        let services = Services {
+            store: store.clone(),
+            sessions: sessions.clone(),
+            http,
+            artifacts: artifacts.clone(),
+            vault: vault.clone(),
+        };
         let packs = Engine::new(services, Limits::default());
         let tools = all_tools(&operations, &packs);
         let parts = Parts {

@@ -228,31 +228,14 @@ impl From<StoreError> for ApiError {
 
 impl From<VaultError> for ApiError {
     fn from(error: VaultError) -> Self {
-        use VaultError as V;
-        let code = match &error {
-            V::Invalid { field, .. } => {
-                let field = *field;
-                return Self::new(ErrorCode::InvalidInput, error.to_string())
-                    .of_field(field, Vec::new());
-            }
-            V::NotFound { .. } | V::NoneForHost { .. } | V::Unknown | V::UnknownGrant => {
-                ErrorCode::NotFound
-            }
-            V::NotText { .. }
-            | V::TooManyNames { .. }
-            | V::FromEnvironment { .. }
-            | V::KeyConfigured => ErrorCode::InvalidInput,
-            V::NotForHost { .. } | V::AdminOnly(_) => ErrorCode::Forbidden,
-            V::Duplicate { .. } => ErrorCode::Duplicate,
-            V::WrongKey
-            | V::WrongOldKey
-            | V::KeyMissing { .. }
-            | V::KeyMalformed { .. }
-            | V::File { .. }
-            | V::Damaged { .. }
-            | V::Store(_) => return Self::internal(error),
-        };
-        Self::new(code, error.to_string())
+        if let VaultError::Invalid { field, .. } = error {
+            return Self::new(ErrorCode::InvalidInput, error.to_string())
+                .of_field(field, Vec::new());
+        }
+        match error.public_code() {
+            ErrorCode::Internal => Self::internal(error),
+            code => Self::new(code, error.to_string()),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
 use helmdeck_sessions::Caller;
-use helmdeck_store::StoredJob;
+use helmdeck_store::{StoredJob, vault::Redactor};
 use helmdeck_wire::{
     ErrorCode, SessionId,
     job::{Job, JobArtifact, JobId, JobState},
@@ -18,7 +18,7 @@ use tracing::{error, info};
 
 use super::{Engine, Live, SESSION_FIELDS, Shared, recovery::end_session};
 use crate::{
-    Context, Pack, PackError, PackResult,
+    Context, JobArtifacts, Pack, PackError, PackResult, Secrets,
     session_use::{NamedSession, SessionUse, obtain},
 };
 
@@ -34,6 +34,7 @@ pub struct Progress {
     message: Option<String>,
     artifacts: Vec<JobArtifact>,
     latest: Option<watch::Sender<Job>>,
+    secrets: Option<Secrets>,
 }
 
 impl Progress {
@@ -41,6 +42,10 @@ impl Progress {
     pub fn set(&mut self, fraction: f64, message: String) {
         let percent = (fraction.clamp(0.0, 1.0) * 100.0) as u8;
         self.percent = self.percent.max(percent.min(99));
+        let message = match &self.secrets {
+            Some(secrets) => secrets.redactor().apply(&message).into_owned(),
+            None => message,
+        };
         self.message = Some(message.chars().take(MAX_MESSAGE).collect());
         if let Some(latest) = &self.latest {
             latest.send_modify(|job| {
@@ -50,11 +55,25 @@ impl Progress {
         }
     }
 
+    /// Adds a file that the job created.
+    pub fn add_artifact(&mut self, artifact: JobArtifact) {
+        self.artifacts.push(artifact);
+        if let Some(latest) = &self.latest {
+            latest.send_modify(|job| job.artifacts.clone_from(&self.artifacts));
+        }
+    }
+
+    /// Replaces secrets in its messages from now on.
+    pub fn redact(&mut self, secrets: Secrets) {
+        self.secrets = Some(secrets);
+    }
+
     /// Writes it into a job that works.
     pub fn write(&self, job: &mut Job) {
         if job.state == JobState::Working && self.message.is_some() {
             job.progress = self.percent;
             job.message.clone_from(&self.message);
+            job.artifacts.clone_from(&self.artifacts);
         }
     }
 }
@@ -152,6 +171,16 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
     let (input, named) = split(job.input.clone());
     let limit = Duration::from_secs(u64::from(pack.timeout_s));
     let mut used = None;
+    let secrets = Secrets::new(shared.services.vault.clone(), caller.clone());
+    progress.lock().redact(secrets.clone());
+    let artifacts = JobArtifacts {
+        artifacts: shared.services.artifacts.clone(),
+        caller: caller.clone(),
+        job: job.id.clone(),
+        pack: pack.name.clone(),
+        secrets: secrets.clone(),
+        progress: progress.clone(),
+    };
     let work = async {
         if pack.needs.session != crate::SessionNeed::None {
             progress.lock().set(0.0, "getting a session".to_owned());
@@ -167,6 +196,8 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
             caller: caller.clone(),
             job: job.id.clone(),
             http: services.http.clone(),
+            artifacts,
+            secrets: secrets.clone(),
             session: used.as_ref().map(|used| used.session.clone()),
             progress: progress.clone(),
         };
@@ -185,7 +216,18 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
         job.session_id = None;
         job.own_session_id = None;
     }
-    outcome
+    without_secrets(&secrets.redactor(), outcome)
+}
+
+/// Replaces the secrets that a job used in its result.
+fn without_secrets(redactor: &Redactor, outcome: PackResult<Value>) -> PackResult<Value> {
+    if redactor.is_empty() {
+        return outcome;
+    }
+    match outcome {
+        Ok(output) => Ok(redactor.apply_json(output)),
+        Err(error) => Err(error.map_text(|text| redactor.apply(text).into_owned())),
+    }
 }
 
 /// Records the end of a job.

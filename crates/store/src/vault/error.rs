@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use helmdeck_wire::ErrorCode;
+
 use crate::StoreError;
 
 /// A failure of the vault.
@@ -133,5 +135,31 @@ pub enum VaultError {
 impl From<sqlx::Error> for VaultError {
     fn from(error: sqlx::Error) -> Self {
         Self::Store(error.into())
+    }
+}
+
+impl VaultError {
+    /// The code that clients see.
+    pub fn public_code(&self) -> ErrorCode {
+        match self {
+            Self::NotFound { .. }
+            | Self::NoneForHost { .. }
+            | Self::Unknown
+            | Self::UnknownGrant => ErrorCode::NotFound,
+            Self::Invalid { .. }
+            | Self::NotText { .. }
+            | Self::TooManyNames { .. }
+            | Self::FromEnvironment { .. }
+            | Self::KeyConfigured => ErrorCode::InvalidInput,
+            Self::NotForHost { .. } | Self::AdminOnly(_) => ErrorCode::Forbidden,
+            Self::Duplicate { .. } => ErrorCode::Duplicate,
+            Self::WrongKey
+            | Self::WrongOldKey
+            | Self::KeyMissing { .. }
+            | Self::KeyMalformed { .. }
+            | Self::File { .. }
+            | Self::Damaged { .. }
+            | Self::Store(_) => ErrorCode::Internal,
+        }
     }
 }

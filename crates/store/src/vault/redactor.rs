@@ -102,6 +102,11 @@ impl Redactor {
         }
     }
 
+    /// Adds the secrets of another one.
+    pub fn extend(&mut self, other: Self) {
+        other.known.iter().for_each(|secret| self.add_bytes(secret));
+    }
+
     /// Whether it replaces nothing.
     pub fn is_empty(&self) -> bool {
         self.needles.is_empty()

@@ -1,0 +1,116 @@
+//! Files that a job reads and writes.
+
+use std::{io, sync::Arc};
+
+use bytes::{Bytes, BytesMut};
+use helmdeck_sessions::Caller;
+use helmdeck_store::{
+    ArtifactFilter, ArtifactPage, ArtifactReader, Artifacts, NewArtifact, Pieces,
+    vault::RedactedStream,
+};
+use helmdeck_wire::{
+    ErrorCode,
+    artifact::{Artifact, ArtifactKey},
+    job::{JobArtifact, JobId},
+};
+use parking_lot::Mutex;
+
+use crate::{PackError, PackResult, engine::Progress, secrets::Secrets};
+
+/// The artifacts of a job's caller.
+pub struct JobArtifacts {
+    pub(crate) artifacts: Artifacts,
+    pub(crate) caller: Caller,
+    pub(crate) job: JobId,
+    pub(crate) pack: String,
+    pub(crate) secrets: Secrets,
+    pub(crate) progress: Arc<Mutex<Progress>>,
+}
+
+impl JobArtifacts {
+    /// Stores a file. It is listed in the job's reply. Used secrets are replaced in it.
+    pub async fn put(
+        &self,
+        name: &str,
+        content_type: &str,
+        content: impl Pieces,
+    ) -> PackResult<JobArtifact> {
+        let new = NewArtifact {
+            namespace: self.pack.clone(),
+            name: name.to_owned(),
+            content_type: content_type.to_owned(),
+            job: Some(self.job.to_string()),
+            max_bytes: None,
+        };
+        let redactor = self.secrets.redactor();
+        let content = Redacted { content, stream: Some(redactor.stream()) };
+        let artifact = self.artifacts.put(&self.caller.subject, new, content).await?;
+        let made = JobArtifact {
+            key: artifact.key.to_string(),
+            url: artifact.url,
+            size: artifact.size,
+            content_type: artifact.content_type,
+        };
+        self.progress.lock().add_artifact(made.clone());
+        Ok(made)
+    }
+
+    /// Opens a file of the caller.
+    pub async fn open(&self, field: &str, key: &str) -> PackResult<ArtifactReader> {
+        let parsed = ArtifactKey::parse(key).ok_or_else(|| {
+            let message = format!("{key:?} is not an artifact key; artifact.list shows yours");
+            PackError::invalid(field, message)
+        })?;
+        Ok(self.artifacts.get(&self.caller, &parsed, None).await?)
+    }
+
+    /// Reads a file of the caller into memory.
+    pub async fn read(
+        &self,
+        field: &str,
+        key: &str,
+        max_bytes: u64,
+    ) -> PackResult<(Artifact, Bytes)> {
+        let mut reader = self.open(field, key).await?;
+        let artifact = reader.artifact().clone();
+        if artifact.size > max_bytes {
+            let message =
+                format!("{key} has {} bytes; the limit is {max_bytes} bytes", artifact.size);
+            return Err(PackError::invalid(field, message));
+        }
+        let mut content = BytesMut::new();
+        let failed = |error: io::Error| {
+            PackError::new(ErrorCode::ArtifactFailed, format!("{key} cannot be read: {error}"))
+        };
+        while let Some(piece) = reader.next().await.map_err(failed)? {
+            content.extend_from_slice(&piece);
+        }
+        Ok((artifact, content.freeze()))
+    }
+
+    /// Lists files of the caller.
+    pub async fn list(&self, filter: &ArtifactFilter) -> PackResult<ArtifactPage> {
+        Ok(self.artifacts.list(&self.caller, filter).await?)
+    }
+}
+
+/// Content without used secrets.
+struct Redacted<P> {
+    content: P,
+    stream: Option<RedactedStream>,
+}
+
+impl<P: Pieces> Pieces for Redacted<P> {
+    async fn next(&mut self) -> io::Result<Option<Bytes>> {
+        while let Some(stream) = &mut self.stream {
+            let piece = match self.content.next().await? {
+                Some(piece) => stream.push(&piece),
+                None => self.stream.take().map(RedactedStream::finish).unwrap_or_default(),
+            };
+            if !piece.is_empty() {
+                return Ok(Some(piece.into()));
+            }
+        }
+        Ok(None)
+    }
+}
