@@ -11,7 +11,10 @@ use helmdeck_wire::{
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 
-use crate::{HttpClient, JobArtifacts, PackError, PackResult, Secrets, engine::Progress};
+use crate::{
+    Endpoint, Endpoints, HttpClient, JobArtifacts, OwnApi, PackError, PackResult, Secrets,
+    engine::Progress,
+};
 
 /// What a pack works with. Cancelling a job drops its pack, and with it everything under way.
 pub struct Context {
@@ -25,6 +28,11 @@ pub struct Context {
     pub artifacts: JobArtifacts,
     /// Credentials of the caller.
     pub secrets: Secrets,
+    /// Addresses of services.
+    pub endpoints: Arc<Endpoints>,
+    /// The server's own API.
+    pub own_api: Option<Arc<dyn OwnApi>>,
+    pub(crate) services_http: HttpClient,
     pub(crate) session: Option<Session>,
     pub(crate) progress: Arc<Mutex<Progress>>,
 }
@@ -34,6 +42,11 @@ impl Context {
     pub fn session(&self) -> PackResult<&Session> {
         let missing = || PackError::new(ErrorCode::Internal, "the pack has no session");
         self.session.as_ref().ok_or_else(missing)
+    }
+
+    /// The client for a service: one that the operator chose may be in a private network.
+    pub fn client_of(&self, endpoint: &Endpoint) -> &HttpClient {
+        if endpoint.is_configured { &self.services_http } else { &self.http }
     }
 
     /// Reports how much is done, from 0 to 1, and what comes next.

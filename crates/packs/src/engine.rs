@@ -10,7 +10,7 @@ mod run;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Weak},
+    sync::{Arc, OnceLock, Weak},
     time::Duration,
 };
 
@@ -29,7 +29,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{HttpClient, Pack, PackError, PackResult, packs, session_use::NamedSession};
+use crate::{
+    Endpoints, HttpClient, OwnApi, Pack, PackError, PackResult, packs, session_use::NamedSession,
+};
 use queue::Queue;
 pub use run::Progress;
 
@@ -63,6 +65,10 @@ pub struct Services {
     pub sessions: Sessions,
     /// Requests to web servers.
     pub http: HttpClient,
+    /// Requests to services that the operator configured, in any network.
+    pub services_http: HttpClient,
+    /// Addresses of services.
+    pub endpoints: Arc<Endpoints>,
     /// Files.
     pub artifacts: Artifacts,
     /// Credentials.
@@ -91,6 +97,7 @@ pub(crate) struct Shared {
     starts: Mutex<run::Starts>,
     live: Mutex<HashMap<JobId, Live>>,
     events: broadcast::Sender<(String, Job)>,
+    own_api: OnceLock<Weak<dyn OwnApi>>,
 }
 
 /// A job that waits or runs.
@@ -115,8 +122,15 @@ impl Engine {
             starts: Mutex::default(),
             live: Mutex::default(),
             events: broadcast::Sender::new(EVENTS),
+            own_api: OnceLock::new(),
         };
         Self { shared: Arc::new(shared) }
+    }
+
+    /// Sets the server's own API, for packs that call it.
+    pub fn set_own_api(&self, api: Weak<dyn OwnApi>) {
+        // The first one stays.
+        let _ = self.shared.own_api.set(api);
     }
 
     /// Every pack, by name.

@@ -55,6 +55,13 @@ impl PackError {
     /// Adds how long to wait before trying again.
     pub fn retry_after_s(mut self, seconds: u64) -> Self {
         self.body.retry_after = Some(seconds);
+        self.body.retryable = Some(true);
+        self
+    }
+
+    /// Changes its message.
+    pub fn map_message(mut self, change: impl Fn(&str) -> String) -> Self {
+        self.body.message = change(&self.body.message);
         self
     }
 

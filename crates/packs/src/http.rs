@@ -26,7 +26,7 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How many redirects a request follows.
 const MAX_REDIRECTS: usize = 10;
 /// How a server sees us.
-const USER_AGENT: &str = concat!("helmdeck/", env!("CARGO_PKG_VERSION"));
+pub(crate) const USER_AGENT: &str = concat!("helmdeck/", env!("CARGO_PKG_VERSION"));
 
 /// Makes requests to web servers. Cheap to clone.
 #[derive(Clone)]
@@ -67,7 +67,18 @@ pub struct HttpResponse {
     pub url: String,
 }
 
-trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+/// A connection that the policy allowed.
+pub(crate) struct Connection {
+    /// The bytes, decrypted.
+    pub stream: Box<dyn Duplex>,
+    /// The host, as the policy judged it.
+    pub host: String,
+    /// Host and port, as the address has them.
+    pub authority: String,
+}
+
+/// A stream in both directions.
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
 
@@ -131,22 +142,28 @@ impl HttpClient {
         request: HttpRequest,
         finish: &impl AsyncFn(&str, HttpRequest) -> PackResult<HttpRequest>,
     ) -> PackResult<HttpResponse> {
-        let (secure, authority) = authority(&request.url)?;
-        let (authority, shown) = (authority.to_owned(), request.url.clone());
-        let port = if secure { 443 } else { 80 };
-        let target = Target::parse(&authority, Some(port))
-            .map_err(|error| PackError::invalid("url", error.to_string()))?;
-        let dialled = self.gate.open(&target, Scheme::Direct).await;
-        let stream = dialled.map_err(|error| refused(&target, &error))?.stream;
-        let host = target.host.to_string();
-        let stream: Box<dyn Duplex> =
-            if secure { self.encrypt(&host, stream).await? } else { Box::new(stream) };
+        let shown = request.url.clone();
+        let Connection { stream, host, authority } = self.connect(&shown).await?;
         let request = finish(&host, request).await?;
         let response = exchange(stream, &authority, &request).await?;
         let (head, body) = response.into_parts();
         let (body, truncated) = read(body, request.max_bytes).await?;
         // As the caller wrote it: the finished one may contain secrets.
         Ok(HttpResponse { status: head.status, headers: head.headers, body, truncated, url: shown })
+    }
+
+    /// Connects to the server of an address, if the policy allows it.
+    pub(crate) async fn connect(&self, url: &str) -> PackResult<Connection> {
+        let (secure, authority) = authority(url)?;
+        let port = if secure { 443 } else { 80 };
+        let target = Target::parse(authority, Some(port))
+            .map_err(|error| PackError::invalid("url", error.to_string()))?;
+        let dialled = self.gate.open(&target, Scheme::Direct).await;
+        let stream = dialled.map_err(|error| refused(&target, &error))?.stream;
+        let host = target.host.to_string();
+        let stream: Box<dyn Duplex> =
+            if secure { self.encrypt(&host, stream).await? } else { Box::new(stream) };
+        Ok(Connection { stream, host, authority: authority.to_owned() })
     }
 
     async fn encrypt(
@@ -232,7 +249,7 @@ fn redirect(request: &HttpRequest, response: &HttpResponse) -> Option<HttpReques
 }
 
 /// An address relative to another.
-fn join(base: &str, location: &str) -> Option<String> {
+pub(crate) fn join(base: &str, location: &str) -> Option<String> {
     if location.starts_with("http://") || location.starts_with("https://") {
         return Some(location.to_owned());
     }
@@ -251,7 +268,7 @@ fn join(base: &str, location: &str) -> Option<String> {
 }
 
 /// Whether an address is encrypted, and its host with port.
-fn authority(url: &str) -> PackResult<(bool, &str)> {
+pub(crate) fn authority(url: &str) -> PackResult<(bool, &str)> {
     let lower = url.get(..8.min(url.len())).unwrap_or_default().to_ascii_lowercase();
     let secure = lower.starts_with("https://");
     if !secure && !lower.starts_with("http://") {
@@ -268,7 +285,7 @@ fn authority(url: &str) -> PackResult<(bool, &str)> {
 }
 
 /// The path and query of an address.
-fn path(url: &str) -> String {
+pub(crate) fn path(url: &str) -> String {
     let rest = url.split_once("://").map_or("", |(_, rest)| rest);
     let rest = rest.split('#').next().unwrap_or_default();
     match rest.find(['/', '?']) {

@@ -11,6 +11,7 @@ use helmdeck_store::{
 use helmdeck_wire::{
     ErrorCode,
     artifact::{Artifact, ArtifactKey},
+    byte_range::ByteRange,
     job::{JobArtifact, JobId},
 };
 use parking_lot::Mutex;
@@ -35,8 +36,19 @@ impl JobArtifacts {
         content_type: &str,
         content: impl Pieces,
     ) -> PackResult<JobArtifact> {
+        self.put_in(&self.pack, name, content_type, content).await
+    }
+
+    /// Stores a file in another namespace than the pack's.
+    pub async fn put_in(
+        &self,
+        namespace: &str,
+        name: &str,
+        content_type: &str,
+        content: impl Pieces,
+    ) -> PackResult<JobArtifact> {
         let new = NewArtifact {
-            namespace: self.pack.clone(),
+            namespace: namespace.to_owned(),
             name: name.to_owned(),
             content_type: content_type.to_owned(),
             job: Some(self.job.to_string()),
@@ -57,11 +69,22 @@ impl JobArtifacts {
 
     /// Opens a file of the caller.
     pub async fn open(&self, field: &str, key: &str) -> PackResult<ArtifactReader> {
-        let parsed = ArtifactKey::parse(key).ok_or_else(|| {
-            let message = format!("{key:?} is not an artifact key; artifact.list shows yours");
-            PackError::invalid(field, message)
-        })?;
-        Ok(self.artifacts.get(&self.caller, &parsed, None).await?)
+        self.open_part(field, key, None).await
+    }
+
+    /// Opens a part of a file of the caller.
+    pub async fn open_part(
+        &self,
+        field: &str,
+        key: &str,
+        part: Option<ByteRange>,
+    ) -> PackResult<ArtifactReader> {
+        Ok(self.artifacts.get(&self.caller, &parse(field, key)?, part).await?)
+    }
+
+    /// Describes a file of the caller.
+    pub async fn show(&self, field: &str, key: &str) -> PackResult<Artifact> {
+        Ok(self.artifacts.show(&self.caller, &parse(field, key)?).await?)
     }
 
     /// Reads a file of the caller into memory.
@@ -92,6 +115,13 @@ impl JobArtifacts {
     pub async fn list(&self, filter: &ArtifactFilter) -> PackResult<ArtifactPage> {
         Ok(self.artifacts.list(&self.caller, filter).await?)
     }
+}
+
+fn parse(field: &str, key: &str) -> PackResult<ArtifactKey> {
+    ArtifactKey::parse(key).ok_or_else(|| {
+        let message = format!("{key:?} is not an artifact key; artifact.list shows yours");
+        PackError::invalid(field, message)
+    })
 }
 
 /// Content without used secrets.

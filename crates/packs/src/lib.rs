@@ -6,12 +6,18 @@
 
 mod context;
 mod digest;
+mod endpoints;
 mod engine;
 mod error;
+mod git_credential;
+mod git_gateway;
+mod github;
 mod glob;
 mod http;
 mod job_artifacts;
+mod own_api;
 mod pack;
+mod page;
 mod packs;
 mod repo_overview;
 mod repository;
@@ -22,9 +28,11 @@ mod write_file;
 
 pub use crate::session_use::NamedSession;
 pub use context::Context;
+pub use endpoints::{Endpoint, Endpoints};
 pub use engine::{Engine, Limits, Options, Services};
 pub use error::{PackError, PackResult};
 pub use http::{HttpClient, HttpRequest, HttpResponse};
 pub use job_artifacts::JobArtifacts;
+pub use own_api::{OwnApi, OwnReply};
 pub use pack::{Input, Needs, Pack, Routing, SessionNeed};
 pub use secrets::Secrets;

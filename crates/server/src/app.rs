@@ -9,8 +9,8 @@ use std::{
 };
 
 use bytes::Bytes;
-use helmdeck_egress::Policy;
-use helmdeck_packs::{Engine, HttpClient, Limits, Services};
+use helmdeck_egress::{Cidr, Policy};
+use helmdeck_packs::{Engine, HttpClient, Limits, OwnApi, Services};
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Journal, Sessions};
 use helmdeck_store::{
@@ -42,6 +42,7 @@ use crate::{
     metrics::Metrics,
     openapi,
     origin::Origins,
+    own_api::OwnRoutes,
     revocation::Revocations,
     router::router,
     routes,
@@ -97,6 +98,9 @@ pub async fn run(
     if let Some(fixtures) = &instance.mcp_fixtures {
         let _ = app.mcp.fixtures.set(fixtures.clone());
     }
+    let routes = router(app.clone());
+    let own_api: Arc<dyn OwnApi> = Arc::new(OwnRoutes::new(app.clone(), routes.clone()));
+    app.packs.set_own_api(Arc::downgrade(&own_api));
     app.sessions.adopt().await?;
     app.packs.recover().await.map_err(ServerError::Jobs)?;
     // The last step that can fail, because a generated password must be announced.
@@ -123,7 +127,6 @@ pub async fn run(
         app.closing.cancel();
         asked
     };
-    let routes = router(app.clone());
     let published = vnc_ports::run(app.clone(), routes.clone(), config.max_sessions);
     let _published =
         config.live.publish_vnc_ports.then(|| AbortOnDropHandle::new(tokio::spawn(published)));
@@ -249,10 +252,13 @@ impl App {
         let journal = Journal::open(store.clone()).await?;
         let sessions = Sessions::new(runtime.clone(), store.clone(), journal, session_limits);
         let http = HttpClient::new(policy.clone()).map_err(ServerError::HttpClient)?;
+        let services_http = HttpClient::new(anywhere()).map_err(ServerError::HttpClient)?;
         let services = Services {
             store: store.clone(),
             sessions: sessions.clone(),
             http,
+            services_http,
+            endpoints: Arc::new(config.services.endpoints()),
             artifacts: artifacts.clone(),
             vault: vault.clone(),
         };
@@ -330,6 +336,12 @@ impl App {
         let at_path = self.operation_ids.get(path).map(Vec::as_slice).unwrap_or_default();
         at_path.iter().map(|(method, _)| method.as_str()).collect()
     }
+}
+
+/// The policy for services that the operator configured.
+fn anywhere() -> Policy {
+    let all = Cidr::list("0.0.0.0/0,::/0").unwrap_or_default();
+    Policy::new(all, Vec::new())
 }
 
 /// The tools of the table, and the packs.

@@ -19,6 +19,7 @@ use crate::{
     cookie,
     error::{ApiError, ApiResult},
     mcp, origin,
+    own_api::OwnCall,
     serve::Peer,
     ticket,
     token::Claims,
@@ -89,7 +90,12 @@ pub async fn admit(
         },
     };
     if let Some(scope) = scope {
-        let claims = match identify(&gate.app, request.method(), request.headers()) {
+        let own = request.extensions_mut().remove::<OwnCall>();
+        let identified = match own {
+            Some(OwnCall(claims)) => Ok(claims),
+            None => identify(&gate.app, request.method(), request.headers()),
+        };
+        let claims = match identified {
             Ok(claims) => claims,
             Err(refused) if gate.mcp => return Ok(challenged(&gate.app, &request, refused)),
             Err(refused) => return Err(refused),

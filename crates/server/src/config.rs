@@ -12,6 +12,7 @@ mod layers;
 mod live;
 mod nearest;
 mod running;
+mod services;
 mod show;
 mod tls;
 mod vault;
@@ -30,6 +31,7 @@ pub use layers::{ConfigError, Origin};
 use layers::{Layers, Origins};
 pub use live::Live;
 pub use running::Change;
+pub use services::ServiceSettings;
 pub use tls::TlsSettings;
 pub use vault::VaultSettings;
 
@@ -81,6 +83,8 @@ pub struct Config {
     pub profile_key: Option<SecretString>,
     /// The vault's key, and credentials in variables.
     pub vault: VaultSettings,
+    /// Services that packs use.
+    pub services: ServiceSettings,
     /// Retention of recorded actions.
     pub action_log: ActionLog,
     /// Retention of artifacts.
@@ -186,6 +190,7 @@ impl Config {
                 helmdeck_store::SealingKey::parse(text).is_some()
             })?,
             vault: VaultSettings::read(&mut layers)?,
+            services: ServiceSettings::read(&mut layers)?,
             action_log: ActionLog::read(&mut layers)?,
             artifacts: ArtifactSettings::read(&mut layers)?,
             audit_log: AuditLog::read(&mut layers)?,

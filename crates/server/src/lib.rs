@@ -39,6 +39,7 @@ mod multipart;
 mod openapi;
 mod operation;
 mod origin;
+mod own_api;
 mod password;
 mod public;
 mod query;

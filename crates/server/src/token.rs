@@ -10,7 +10,8 @@ use std::{
     time::Duration,
 };
 
-use helmdeck_wire::token::TokenInfo;
+use helmdeck_sessions::Caller;
+use helmdeck_wire::{history::ActorKind, token::TokenInfo};
 use jsonwebtoken::{
     Algorithm, DecodingKey, EncodingKey, Header, Validation, crypto, decode, encode,
     errors::ErrorKind,
@@ -25,6 +26,8 @@ use crate::{Config, instance::make_data_dir, password::random_hex};
 const ISSUER: &str = "helmdeck";
 /// Allowed clock difference between machines.
 const LEEWAY_SECONDS: u64 = 5;
+/// How long the claims of one call are valid.
+const ONE_CALL_SECONDS: i64 = 600;
 /// Minimum length of the secret. Shorter keys can be guessed.
 const MIN_SECRET_BYTES: usize = 32;
 /// Number of characters in a stamp, six bits each.
@@ -96,6 +99,23 @@ pub struct Claims {
 }
 
 impl Claims {
+    /// Claims of a caller whose token was checked before, for one call.
+    pub fn for_one_call(caller: &Caller) -> Self {
+        let now = OffsetDateTime::now_utc().unix_timestamp();
+        Self {
+            sub: caller.subject.clone(),
+            name: None,
+            client: caller.label.clone(),
+            human: caller.kind == ActorKind::Human,
+            scopes: caller.scopes.clone(),
+            iat: now,
+            nbf: now,
+            exp: now + ONE_CALL_SECONDS,
+            jti: caller.token.clone(),
+            iss: ISSUER.to_owned(),
+        }
+    }
+
     /// The token without its secret, for listing.
     pub fn info(&self) -> TokenInfo {
         let at = |seconds| {

@@ -47,6 +47,11 @@ impl Patience {
     /// The longest wait.
     pub const MAX: Duration = Duration::from_secs(120);
 
+    /// This many seconds.
+    pub const fn seconds(seconds: f64) -> Self {
+        Self(seconds)
+    }
+
     /// The wait as a duration. NaN counts as zero.
     pub fn duration(self) -> Duration {
         Duration::try_from_secs_f64(self.0.max(0.0)).unwrap_or(Self::MAX).min(Self::MAX)

@@ -1,6 +1,10 @@
 //! One job, from its turn to its end.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use futures_util::FutureExt;
 use helmdeck_sessions::Caller;
@@ -133,7 +137,7 @@ impl Shared {
 
 /// Waits for the job's turn, runs it and records its end.
 async fn follow(
-    shared: std::sync::Weak<Shared>,
+    shared: Weak<Shared>,
     mut turn: Turn,
     begin: tokio::sync::oneshot::Receiver<()>,
 ) {
@@ -198,6 +202,9 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
             http: services.http.clone(),
             artifacts,
             secrets: secrets.clone(),
+            endpoints: services.endpoints.clone(),
+            own_api: shared.own_api.get().and_then(Weak::upgrade),
+            services_http: services.services_http.clone(),
             session: used.as_ref().map(|used| used.session.clone()),
             progress: progress.clone(),
         };

@@ -1,5 +1,7 @@
 //! `repo.fetch`: clones a repository into a session.
 
+use std::collections::BTreeMap;
+
 use helmdeck_wire::{
     ErrorCode,
     exec::{CommandLine, Exec, WORKSPACE},
@@ -12,6 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Context, Pack, PackError, PackResult, Routing, SessionNeed,
     context::{command, failed},
+    git_credential,
+    git_gateway::{Permission, with_credential},
+    github::CredentialName,
     repo_overview::{Overview, overview},
     repository::git_environment,
 };
@@ -34,6 +39,9 @@ struct Input {
     #[serde(default = "depth")]
     #[schemars(range(max = 1_000_000))]
     depth: u32,
+    /// Name of a credential for a private repository; by default one that is for its host.
+    #[serde(default)]
+    credential: Option<CredentialName>,
 }
 
 fn depth() -> u32 {
@@ -54,6 +62,9 @@ struct Output {
     clone_path: String,
     /// The session that has the clone. Pass it as `_session_id`.
     session_id: String,
+    /// The credential that was used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credential: Option<String>,
     #[serde(flatten)]
     overview: Overview,
 }
@@ -63,8 +74,8 @@ pub fn pack() -> Pack {
     Pack::new("repo.fetch", run)
         .doc(
             "Clone a git repository into a session, and describe it: files, README, entry points, \
-             documentation. The session stays for 5 minutes after the last call. Pass `session_id` as \
-             `_session_id`, and `clone_path`, to `fs.*`, `git.*`, `cmd.run`, `repo.map` and `repo.push`.",
+             documentation. A private one needs a credential of the vault for its host. The session stays for \
+             5 minutes after the last call. Pass `session_id` as `_session_id`, and `clone_path`, to `fs.*`, `git.*`, `cmd.run`, `repo.map` and `repo.push`.",
         )
         .nature(Nature { open_world: true, ..Nature::default().in_sandbox() })
         .session(SessionNeed::Keeps(Mode::Headless))
@@ -83,7 +94,7 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     let session = context.session()?.id().to_string();
     let clone_path = free_path(&context, &input.url).await?;
     context.progress(0.1, format!("cloning {}", shown(&input.url)));
-    clone(&context, &input, &clone_path).await?;
+    let credential = clone(&context, &input, &clone_path).await?;
     context.progress(0.8, "reading the clone");
     let in_clone = |words: &[&str]| Exec {
         cwd: Some(clone_path.clone()),
@@ -98,7 +109,7 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     };
     let overview = overview(&context, &clone_path).await?;
     let (url, session_id) = (input.url, session);
-    Ok(Output { url, reference, commit, clone_path, session_id, overview })
+    Ok(Output { url, reference, commit, clone_path, session_id, credential, overview })
 }
 
 /// A folder for the clone that does not exist yet, named after the repository.
@@ -120,7 +131,32 @@ fn name(url: &str) -> String {
     }
 }
 
-async fn clone(context: &Context, input: &Input, path: &str) -> PackResult<()> {
+/// Clones, with a credential if there is one, and returns its name.
+async fn clone(context: &Context, input: &Input, path: &str) -> PackResult<Option<String>> {
+    let found = git_credential::find(context, &input.url, input.credential.as_ref()).await;
+    let cloned = match found {
+        Ok(Some(credential)) => {
+            let name = credential.name.clone();
+            let run = async |environment| run_clone(context, input, path, environment).await;
+            let cloned =
+                with_credential(context, &input.url, credential, Permission::Fetch, run).await;
+            cloned.map(|()| Some(name))
+        }
+        Ok(None) => run_clone(context, input, path, git_environment()).await.map(|()| None),
+        Err(error) => Err(error),
+    };
+    if cloned.is_err() {
+        let _ = context.exec(command(["rm", "-rf", "--", path])).await;
+    }
+    cloned
+}
+
+async fn run_clone(
+    context: &Context,
+    input: &Input,
+    path: &str,
+    env: BTreeMap<String, String>,
+) -> PackResult<()> {
     // Servers that only serve files cannot shorten history, and a commit id can be fetched but not
     // cloned.
     let script = r#"
@@ -143,7 +179,7 @@ async fn clone(context: &Context, input: &Input, path: &str) -> PackResult<()> {
     let exec = Exec {
         command: CommandLine::Program(words.map(str::to_owned).into()),
         cwd: Some(path.to_owned()),
-        env: git_environment(),
+        env,
         timeout_s: 1700,
         max_output_bytes: 64 << 10,
         ..command([])
@@ -152,7 +188,6 @@ async fn clone(context: &Context, input: &Input, path: &str) -> PackResult<()> {
     if state.exit_code == Some(0) {
         return Ok(());
     }
-    let _ = context.exec(command(["rm", "-rf", "--", path])).await;
     Err(explain(&input.url, failed("git clone", &state), state.stderr.as_deref().unwrap_or_default()))
 }
 

@@ -73,6 +73,10 @@ impl Config {
             "embed_ancestors" => text(self.live.embed_ancestors.as_deref().unwrap_or_default()),
             "allowed_origins" => text(&self.live.allowed_origins.join(",")),
             "browser_passthrough" => self.live.browser_passthrough.to_string(),
+            "github_api_url" => text(self.services.github_api_url.as_deref().unwrap_or_default()),
+            "resend_api_url" => text(self.services.resend_api_url.as_deref().unwrap_or_default()),
+            "firecrawl_enabled" => self.services.firecrawl_enabled.to_string(),
+            "firecrawl_url" => text(&self.services.firecrawl_url),
             "tls_cert" => {
                 text(&self.tls.cert.as_ref().map_or("".into(), |it| it.to_string_lossy()))
             }
@@ -113,7 +117,9 @@ fn without(key: &str) -> &'static str {
     match key {
         "profile_key" => "profiles are not encrypted on disk",
         "vault_key_old" => "the vault keeps its key",
-        "elevenlabs_api_key" | "fal_key" | "pexels_api_key" => "the vault may have the credential",
+        "elevenlabs_api_key" | "fal_key" | "pexels_api_key" | "github_token" | "resend_api_key" => {
+            "the vault may have the credential"
+        }
         _ => "generated on the first start",
     }
 }

@@ -13,11 +13,13 @@
 )]
 
 mod access;
+mod artifact_packs;
 mod artifacts;
 mod attached;
 mod audit;
 mod auth;
 mod behind_proxy;
+mod browser_packs;
 mod cancel;
 mod cast;
 mod cdp;
@@ -28,13 +30,16 @@ mod connections;
 mod control;
 mod desktop;
 mod drain;
+mod email;
 mod ended;
 mod events;
 mod every_row;
 mod faults;
 mod files;
 mod forwards;
+mod github;
 mod health;
+mod http_fetch;
 mod jobs;
 mod lifetimes;
 mod live;
@@ -43,6 +48,7 @@ mod metrics;
 mod nowhere;
 mod openapi;
 mod outdated;
+mod outside;
 mod ownership;
 mod packs;
 mod pages;

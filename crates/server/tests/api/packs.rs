@@ -91,6 +91,10 @@ async fn wrong_input_names_the_field_and_runs_nothing() {
         ("fs.read", json!({ "clone_path": "/a", "path": "a", "_sesion_id": "s" }), "_sesion_id"),
         ("repo.fetch", json!({ "url": "file:///etc" }), "url"),
         ("repo.fetch", json!({ "url": "https://a/b", "ref": "--upload-pack=x" }), "ref"),
+        ("repo.fetch", json!({ "url": "https://a/b", "credential": "a b" }), "credential"),
+        ("repo.push", json!({ "clone_path": "/a", "remote": "--exec=x" }), "remote"),
+        ("repo.push", json!({ "clone_path": "/a", "branch": "-x" }), "branch"),
+        ("repo.push", json!({ "clone_path": "a" }), "clone_path"),
         ("git.log", json!({ "clone_path": "/a", "count": 0 }), "count"),
         ("python.run", json!({ "code": "1", "wait_s": 46 }), "wait_s"),
     ] {

@@ -1,0 +1,201 @@
+//! `http.fetch`: secrets, redirects, limits, and calls to our own API.
+
+use std::fs;
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::Request,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Redirect},
+    routing::{any, get},
+};
+use helmdeck_testkit::fake::FakeServer;
+use serde_json::{Value, json};
+
+use crate::outside::{Outside, ask, credential, output};
+
+const SECRET: &str = "sk-0123456789-SECRET";
+const REACHABLE: (&str, &str) = ("HELMDECK_EGRESS_ALLOWLIST", "127.0.0.0/8");
+const CALLER: &str = "sessions:*,vault:*";
+
+/// Answers with what it got.
+async fn echo(headers: HeaderMap, request: Request) -> String {
+    let uri = request.uri().to_string();
+    let body = axum::body::to_bytes(request.into_body(), 1 << 20).await.unwrap();
+    let header = |name| headers.get(name).map(|it| it.to_str().unwrap().to_owned());
+    json!({
+        "uri": uri, "authorization": header("authorization"), "key": header("x-api-key"),
+        "body": String::from_utf8_lossy(&body),
+    })
+    .to_string()
+}
+
+async fn site() -> Outside {
+    Outside::start(|_| Router::new().route("/{*path}", any(echo))).await
+}
+
+#[tokio::test]
+async fn secrets_are_substituted_for_their_host_and_never_returned_or_stored() {
+    let server = FakeServer::start_with(&[REACHABLE]).await;
+    let (ann, site) = (server.client("ann", CALLER), site().await);
+    credential(&ann, "service-key", &site.host, SECRET).await;
+    let input = json!({
+        "url": site.url("/v1?key=${vault:service-key}"), "method": "POST",
+        "headers": { "Authorization": "Bearer ${vault:service-key}" },
+        "body": "{\"key\": \"${vault:service-key}\"}",
+    });
+    let said = output(&ann, "http.fetch", &input).await;
+    assert_eq!((&said["status"], &said["encoding"]), (&json!(200), &json!("utf-8")));
+    let got: Value = serde_json::from_str(said["body"].as_str().unwrap()).unwrap();
+    assert_eq!(got["authorization"], "Bearer •••", "it arrived, and is not repeated");
+    assert_eq!((&got["uri"], &got["body"]), (&json!("/v1?key=•••"), &json!("{\"key\": \"•••\"}")));
+    let stored = fs::read_dir(server.data_dir()).unwrap().map(|entry| entry.unwrap().path());
+    for file in stored.filter(|path| path.is_file()) {
+        let bytes = fs::read(&file).unwrap();
+        let found = bytes.windows(SECRET.len()).any(|part| part == SECRET.as_bytes());
+        assert!(!found, "{} has the secret", file.display());
+    }
+}
+
+#[tokio::test]
+async fn a_secret_for_another_host_or_of_another_caller_is_not_sent() {
+    let server = FakeServer::start_with(&[REACHABLE]).await;
+    let (ann, bob) = (server.client("ann", CALLER), server.client("bob", CALLER));
+    let site = site().await;
+    credential(&ann, "other-key", "api.example.com", SECRET).await;
+    credential(&ann, "service-key", &site.host, SECRET).await;
+    let fetch = |name: &str| {
+        let header = format!("${{vault:{name}}}");
+        json!({ "url": site.url("/x"), "headers": { "X-Api-Key": header } })
+    };
+    let refused = ask(&ann, "http.fetch", &fetch("other-key")).await;
+    let message = refused.expect_error(403, "forbidden");
+    assert!(message.contains("may not be sent to 127.0.0.1"), "{message}");
+    let refused = ask(&bob, "http.fetch", &fetch("service-key")).await;
+    let message = refused.expect_error(400, "credential_invalid");
+    assert!(message.starts_with("vault: service-key not found"), "{message}");
+}
+
+#[tokio::test]
+async fn a_redirect_to_another_host_does_not_carry_the_secret() {
+    let server = FakeServer::start_with(&[REACHABLE]).await;
+    let (ann, other) = (server.client("ann", CALLER), site().await);
+    let elsewhere = other.url("/landed?stolen=${vault:service-key}");
+    let first = Outside::start(|_| {
+        let temporary = elsewhere.clone();
+        Router::new()
+            .route("/away", get(async move || Redirect::temporary(&elsewhere)))
+            .route("/keep", any(async move || Redirect::temporary(&temporary)))
+            .route("/here", get(async || Redirect::temporary("/echo?q=${vault:service-key}")))
+            .route("/echo", any(echo))
+    })
+    .await;
+    credential(&ann, "service-key", &first.host, SECRET).await;
+    let headers = json!({
+        "Authorization": "Bearer ${vault:service-key}", "X-Api-Key": "${vault:service-key}",
+    });
+    let fetch = |path: &str| json!({ "url": first.url(path), "headers": headers });
+    let said = output(&ann, "http.fetch", &fetch("/away")).await;
+    let got: Value = serde_json::from_str(said["body"].as_str().unwrap()).unwrap();
+    assert_eq!((&got["authorization"], &got["key"]), (&Value::Null, &Value::Null), "{got}");
+    assert!(got["uri"].as_str().unwrap().starts_with("/landed"), "{got}");
+    // On the same host it does, and an address from a redirect is left as it is.
+    let said = output(&ann, "http.fetch", &fetch("/here")).await;
+    let got: Value = serde_json::from_str(said["body"].as_str().unwrap()).unwrap();
+    assert_eq!(got["key"], "•••");
+    assert!(got["uri"].as_str().unwrap().contains("vault:service-key"), "{got}");
+    // A body with a secret is not sent elsewhere.
+    let mut input = fetch("/keep");
+    (input["method"], input["body"]) = (json!("POST"), json!("key=${vault:service-key}"));
+    let refused = ask(&ann, "http.fetch", &input).await;
+    assert!(refused.expect_error(400, "invalid_input").contains("redirects to"));
+}
+
+#[tokio::test]
+async fn a_large_or_binary_response_is_bounded_and_kept_as_an_artifact() {
+    let server = FakeServer::start_with(&[REACHABLE]).await;
+    let ann = server.client("ann", "sessions:*");
+    let site = Outside::start(|_| {
+        let large = || async { "x".repeat(300 << 10) };
+        let binary = || async { Bytes::from_static(&[0xff, 0, 1]) };
+        let missing = || async { (StatusCode::NOT_FOUND, [(header::SERVER, "test")], "no") };
+        Router::new()
+            .route("/large.txt", get(large))
+            .route("/binary", get(binary))
+            .route("/missing", get(|| async move { missing().await.into_response() }))
+    })
+    .await;
+    let fetch = |path: &str| json!({ "url": site.url(path) });
+    let said = output(&ann, "http.fetch", &fetch("/large.txt")).await;
+    assert_eq!((&said["truncated"], &said["size"]), (&json!(true), &json!(300 << 10)));
+    assert_eq!(said["body"].as_str().unwrap().len(), 256 << 10);
+    let key = said["artifact_key"].as_str().unwrap();
+    assert!(key.starts_with("http.fetch/") && key.ends_with("-large.txt"), "{key}");
+    let whole = ann.get(&format!("/api/v1/artifacts/download/{key}")).await.expect(200);
+    assert_eq!(whole.body.len(), 300 << 10);
+    let said = output(&ann, "http.fetch", &fetch("/binary")).await;
+    assert_eq!((&said["encoding"], &said["body"]), (&json!("base64"), &json!("/wAB")));
+    let said = output(&ann, "http.fetch", &fetch("/missing")).await;
+    assert_eq!((&said["status"], &said["headers"]["server"]), (&json!(404), &json!("test")));
+}
+
+#[tokio::test]
+async fn closed_addresses_and_malformed_requests_are_refused() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    for url in ["http://127.0.0.1:9/", "http://169.254.169.254/latest", "http://10.0.0.1/"] {
+        let refused = ask(&ann, "http.fetch", &json!({ "url": url })).await;
+        let message = refused.expect_error(403, "egress_denied");
+        assert!(message.starts_with("egress denied"), "{message}");
+    }
+    for (input, field) in [
+        (json!({ "url": "file:///etc/passwd" }), "url"),
+        (json!({ "url": "http://me:secret@a.example/" }), "url"),
+        (json!({ "url": "http://${vault:x}.example/" }), "url"),
+        (json!({ "url": "http://a.example/", "method": "CONNECT" }), "method"),
+        (json!({ "url": "http://a.example/", "headers": { "Host": "b" } }), "headers"),
+        (json!({ "url": "http://a.example/", "headers": { "a b": "c" } }), "headers"),
+        (json!({ "url": "http://a.example/", "timeout_s": 0 }), "timeout_s"),
+    ] {
+        let refused = ask(&ann, "http.fetch", &input).await;
+        assert_eq!(refused.json()["field"], field, "{input}");
+        refused.expect_error(400, "invalid_input");
+    }
+}
+
+#[tokio::test]
+async fn our_own_api_is_called_in_process_as_the_caller() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let created = ann.post("/api/v1/sessions", &json!({ "mode": "desktop" })).await.expect(201);
+    let session = created.json()["id"].as_str().unwrap().to_owned();
+    // As the documentation of the desktop endpoints has it.
+    let click = |url: &str| {
+        json!({
+            "url": url, "method": "POST", "headers": { "Content-Type": "application/json" },
+            "body": json!({ "session_id": session, "x": 376, "y": 69, "button": "left" }).to_string(),
+        })
+    };
+    let port = server.address.port();
+    for host in ["localhost:3000".to_owned(), format!("localhost:{port}"), format!("127.0.0.1:{port}")]
+    {
+        let url = format!("http://{host}/api/v1/desktop/click");
+        let said = output(&ann, "http.fetch", &click(&url)).await;
+        assert_eq!(said["status"], 200, "{said}");
+        let body: Value = serde_json::from_str(said["body"].as_str().unwrap()).unwrap();
+        assert_eq!((&body["ok"], &body["x"], &body["y"]), (&json!(true), &json!(376), &json!(69)));
+    }
+    let guest = server.runtime.guest(&session);
+    assert_eq!(guest.bodies("click").len(), 3);
+    // Others cannot, and the caller has no other rights than its own.
+    let bob = server.client("bob", "sessions:*");
+    let said = output(&bob, "http.fetch", &click("http://localhost:3000/api/v1/desktop/click")).await;
+    assert_eq!(said["status"], 404);
+    let tokens = json!({ "url": "http://localhost:3000/api/v1/tokens" });
+    assert_eq!(output(&ann, "http.fetch", &tokens).await["status"], 403);
+    let logout = json!({ "url": "http://localhost:3000/api/v1/auth/logout", "method": "POST" });
+    ask(&ann, "http.fetch", &logout).await.expect_error(400, "invalid_input");
+    let other = json!({ "url": "http://localhost:3001/" });
+    ask(&ann, "http.fetch", &other).await.expect_error(403, "egress_denied");
+}
