@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration}
 use bytes::Bytes;
 use helmdeck_sessions::{ClientForward, Session};
 use helmdeck_wire::{ErrorCode, forward::ForwardRule};
-use http::{HeaderValue, Method, Request, Response, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Either, Full, combinators::UnsyncBoxBody};
 use hyper::{body::Incoming, client::conn::http1 as client, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
@@ -36,6 +36,7 @@ const MAX_REDIRECTS: u8 = 5;
 
 type Answer = Response<Either<Incoming, Full<Bytes>>>;
 type Outgoing = UnsyncBoxBody<Bytes, hyper::Error>;
+type Headers = Vec<(HeaderName, HeaderValue)>;
 
 /// What git may do with the repository.
 #[derive(Debug, Clone)]
@@ -146,7 +147,7 @@ async fn serve(session: &Session, mut forward: ClientForward, gateway: &Arc<Gate
 
 impl Gateway {
     async fn serve(self: Arc<Self>, stream: DuplexStream) {
-        let service = service_fn(|request| {
+        let service = service_fn(|request: Request<Incoming>| {
             let gateway = self.clone();
             async move { Ok::<_, Infallible>(gateway.answer(request).await) }
         });
@@ -166,38 +167,40 @@ impl Gateway {
     }
 
     async fn pass_on(&self, request: Request<Incoming>) -> PackResult<Answer> {
-        let asked = request.uri().path_and_query().map_or("", |it| it.as_str());
-        let inner = asked.strip_prefix('/').and_then(|it| it.strip_prefix(self.key.as_str()));
         let service = self.permission.service();
         let refs = format!("/info/refs?service={service}");
         let call = format!("/{service}");
-        match (request.method(), inner) {
-            (&Method::GET, Some(rest)) if rest == refs => self.references(&request, &refs).await,
-            (&Method::POST, Some(rest)) if rest == call => {
-                let url = format!("{}{call}", self.base.lock());
-                let mut headers = kept(&request);
-                let length = request.headers().get(header::CONTENT_LENGTH).cloned();
-                headers.extend(length.map(|length| (header::CONTENT_LENGTH, length)));
-                let body: Outgoing = match &self.permission {
-                    Permission::Fetch => request.into_body().boxed_unsync(),
-                    Permission::Push(update) => push::checked(request, update).await?,
-                };
-                let response = self.exchange(Method::POST, &url, headers, body).await?;
-                self.accepted(response, &url)
-            }
-            // Another program, or something that git does without.
-            _ => Ok(refusal(StatusCode::NOT_FOUND)),
+        let asked = request.uri().path_and_query().map_or("", |it| it.as_str());
+        let inner = asked.strip_prefix('/').and_then(|it| it.strip_prefix(self.key.as_str()));
+        let asks_refs = request.method() == Method::GET && inner == Some(refs.as_str());
+        let calls = request.method() == Method::POST && inner == Some(call.as_str());
+        let mut headers = kept(request.headers());
+        if asks_refs {
+            return self.references(headers, &refs).await;
         }
+        if !calls {
+            // Another program, or something that git does without.
+            return Ok(refusal(StatusCode::NOT_FOUND));
+        }
+        let url = format!("{}{call}", self.base.lock());
+        let length = request.headers().get(header::CONTENT_LENGTH).cloned();
+        headers.extend(length.map(|length| (header::CONTENT_LENGTH, length)));
+        let body: Outgoing = match &self.permission {
+            Permission::Fetch => request.into_body().boxed_unsync(),
+            Permission::Push(update) => push::checked(request, update).await?,
+        };
+        let response = self.exchange(Method::POST, &url, headers, body).await?;
+        self.accepted(response, &url)
     }
 
     /// The first request of git. Redirects on the same server are followed here, so that git's later
     /// requests come here as well.
-    async fn references(&self, request: &Request<Incoming>, refs: &str) -> PackResult<Answer> {
+    async fn references(&self, headers: Headers, refs: &str) -> PackResult<Answer> {
         for _ in 0..=MAX_REDIRECTS {
             let base = self.base.lock().clone();
             let url = format!("{base}{refs}");
-            let body = Full::default().map_err(|never| match never {}).boxed_unsync();
-            let response = self.exchange(Method::GET, &url, kept(request), body).await?;
+            let body = Full::<Bytes>::default().map_err(|never| match never {}).boxed_unsync();
+            let response = self.exchange(Method::GET, &url, headers.clone(), body).await?;
             if !response.status().is_redirection() {
                 return self.accepted(response, &url);
             }
@@ -223,7 +226,7 @@ impl Gateway {
         &self,
         method: Method,
         url: &str,
-        headers: Vec<(header::HeaderName, HeaderValue)>,
+        headers: Headers,
         body: Outgoing,
     ) -> PackResult<Response<Incoming>> {
         let connection = self.http.connect(url).await?;
@@ -241,7 +244,7 @@ impl Gateway {
         *message.uri_mut() = path(url)
             .parse::<Uri>()
             .map_err(|_| PackError::invalid("url", "the repository's path is not valid"))?;
-        message.headers_mut().extend(headers.into_iter().map(|(name, value)| (Some(name), value)));
+        message.headers_mut().extend(headers);
         let host = HeaderValue::try_from(connection.authority)
             .map_err(|_| PackError::invalid("url", "the repository's host is not valid"))?;
         message.headers_mut().insert(header::HOST, host);
@@ -273,8 +276,8 @@ impl Gateway {
 }
 
 /// Headers of git that its server needs.
-fn kept(request: &Request<Incoming>) -> Vec<(header::HeaderName, HeaderValue)> {
-    let protocol = header::HeaderName::from_static("git-protocol");
+fn kept(headers: &HeaderMap) -> Headers {
+    let protocol = HeaderName::from_static("git-protocol");
     let names = [
         header::ACCEPT,
         header::ACCEPT_ENCODING,
@@ -282,7 +285,7 @@ fn kept(request: &Request<Incoming>) -> Vec<(header::HeaderName, HeaderValue)> {
         header::CONTENT_ENCODING,
         protocol,
     ];
-    let value = |name: header::HeaderName| Some((name.clone(), request.headers().get(name)?.clone()));
+    let value = |name: HeaderName| Some((name.clone(), headers.get(name)?.clone()));
     names.into_iter().filter_map(value).collect()
 }
 

@@ -214,7 +214,7 @@ impl<'a> GitHub<'a> {
         let host = target.host.to_string();
         let path = crate::http::path(&request.url);
         let to = Destination { host: &host, port: Some(target.port), path: &path };
-        let name = self.credential.map_or(TOKEN, |CredentialName(name)| name);
+        let name = self.credential.map_or(TOKEN, |CredentialName(name)| name.as_str());
         let secret = match self.context.secrets.named(name, to).await {
             Ok(secret) => secret,
             Err(error) if self.anonymous && error.code() == ErrorCode::CredentialInvalid => {

@@ -46,7 +46,7 @@ impl OwnRoutes {
         }
         let bad = |_| PackError::invalid("url", format!("{path:?} is not a valid path"));
         let mut message =
-            Request::builder().uri(path).body(Body::from(request.body)).map_err(bad)?;
+            Request::builder().uri(path.as_str()).body(Body::from(request.body)).map_err(bad)?;
         *message.method_mut() = request.method;
         *message.headers_mut() = request.headers;
         // The caller is known; a cookie or an origin would ask for more checks.

@@ -117,9 +117,7 @@ fn without(key: &str) -> &'static str {
     match key {
         "profile_key" => "profiles are not encrypted on disk",
         "vault_key_old" => "the vault keeps its key",
-        "elevenlabs_api_key" | "fal_key" | "pexels_api_key" | "github_token" | "resend_api_key" => {
-            "the vault may have the credential"
-        }
+        "elevenlabs_api_key" | "fal_key" | "pexels_api_key" => "the vault may have the credential",
         _ => "generated on the first start",
     }
 }

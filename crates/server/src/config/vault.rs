@@ -42,12 +42,6 @@ pub struct VaultSettings {
     /// `HELMDECK_PEXELS_API_KEY` and `HELMDECK_PEXELS_API_KEY_FILE`: stands in for the credential
     /// `pexels-key`, for `api.pexels.com` only; every caller can use it. Default: none.
     pub pexels: SecretSetting,
-    /// `HELMDECK_GITHUB_TOKEN` and `HELMDECK_GITHUB_TOKEN_FILE`: stands in for the credential
-    /// `github-token`, for `api.github.com` only; every caller can use it. Default: none.
-    pub github: SecretSetting,
-    /// `HELMDECK_RESEND_API_KEY` and `HELMDECK_RESEND_API_KEY_FILE`: stands in for the credential
-    /// `resend-api-key`, for `api.resend.com` only; every caller can use it. Default: none.
-    pub resend: SecretSetting,
 }
 
 impl VaultSettings {
@@ -67,12 +61,6 @@ impl VaultSettings {
             pexels: secret(layers, ["pexels_api_key", "pexels_api_key_file"], some, |text| {
                 !text.trim().is_empty()
             })?,
-            github: secret(layers, ["github_token", "github_token_file"], some, |text| {
-                !text.trim().is_empty()
-            })?,
-            resend: secret(layers, ["resend_api_key", "resend_api_key_file"], some, |text| {
-                !text.trim().is_empty()
-            })?,
         })
     }
 
@@ -84,8 +72,6 @@ impl VaultSettings {
             "elevenlabs_api_key" => &self.elevenlabs,
             "fal_key" => &self.fal,
             "pexels_api_key" => &self.pexels,
-            "github_token" => &self.github,
-            "resend_api_key" => &self.resend,
             _ => return None,
         })
     }
@@ -141,8 +127,6 @@ impl Config {
             let setting = match known.name {
                 "elevenlabs-key" => &settings.elevenlabs,
                 "fal-key" => &settings.fal,
-                "github-token" => &settings.github,
-                "resend-api-key" => &settings.resend,
                 _ => &settings.pexels,
             };
             if let Some(value) = setting.text()? {

@@ -137,7 +137,7 @@ async fn pages_have_addresses_of_the_web_and_steps_are_checked() {
         ("browser.screenshot_url", json!({ "url": "file:///etc/passwd" }), "url"),
         ("browser.screenshot_url", json!({ "url": page, "wait_ms": 30_001 }), "wait_ms"),
         ("browser.interact", json!({ "url": page, "actions": [] }), "actions"),
-        ("browser.interact", json!({ "url": "chrome://settings", "actions": [] }), "url"),
+        ("browser.interact", json!({ "url": "chrome://x", "actions": [{ "action": "wait" }] }), "url"),
         ("web.scrape_spa", json!({ "url": page, "fields": {} }), "fields"),
         ("web.scrape_spa", json!({ "url": "javascript:1", "fields": {} }), "url"),
         ("web.scrape", json!({ "url": page, "formats": ["pdf"] }), "formats[0]"),

@@ -117,7 +117,7 @@ async fn wrong_mails_and_keys_are_refused_and_limits_say_when_to_come_back() {
         ("to", json!("ann"), "to"),
         ("to", json!([]), "to"),
         ("subject", json!("a\nBcc: b@example.com"), "subject"),
-        ("text", Value::Null, "text"),
+        ("text", Value::Null, "html"),
         ("from", json!("ann"), "from"),
         ("from", json!("ann@new.example"), "from"),
         ("from", json!("ann@other.example"), "from"),

@@ -20,7 +20,7 @@ pub struct KnownCredential {
 }
 
 /// The names with variables.
-pub const KNOWN: [KnownCredential; 5] = [
+pub const KNOWN: [KnownCredential; 3] = [
     KnownCredential {
         name: "elevenlabs-key",
         aliases: &["elevenlabs-api-key"],
@@ -38,18 +38,6 @@ pub const KNOWN: [KnownCredential; 5] = [
         aliases: &[],
         variable: "HELMDECK_PEXELS_API_KEY",
         host: "api.pexels.com",
-    },
-    KnownCredential {
-        name: "github-token",
-        aliases: &[],
-        variable: "HELMDECK_GITHUB_TOKEN",
-        host: "api.github.com",
-    },
-    KnownCredential {
-        name: "resend-api-key",
-        aliases: &[],
-        variable: "HELMDECK_RESEND_API_KEY",
-        host: "api.resend.com",
     },
 ];
 
