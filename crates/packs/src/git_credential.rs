@@ -76,7 +76,8 @@ async fn by_ssh(
 /// The header of HTTP's basic authentication.
 fn header(secret: &Secret) -> PackResult<GitCredential> {
     let unusable = |expected: &str| {
-        let message = format!("vault: {} cannot be used for git: expected {expected}", secret.name());
+        let message =
+            format!("vault: {} cannot be used for git: expected {expected}", secret.name());
         PackError::new(ErrorCode::CredentialInvalid, message)
     };
     let text = secret.text()?.trim();

@@ -11,9 +11,13 @@ use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration}
 use bytes::Bytes;
 use helmdeck_sessions::{ClientForward, Session};
 use helmdeck_wire::{ErrorCode, forward::ForwardRule};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header,
+};
 use http_body_util::{BodyExt, Either, Full, combinators::UnsyncBoxBody};
-use hyper::{body::Incoming, client::conn::http1 as client, server::conn::http1, service::service_fn};
+use hyper::{
+    body::Incoming, client::conn::http1 as client, server::conn::http1, service::service_fn,
+};
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use tokio::{io::DuplexStream, task::JoinSet, time::timeout};

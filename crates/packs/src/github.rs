@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use time::OffsetDateTime;
 
-use crate::{Context, HttpRequest, HttpResponse, PackError, PackResult};
+use crate::{Context, HttpRequest, HttpResponse, PackError, PackResult, authorized::Finished};
 
 pub use objects::{Comment, Found, Issue, PullRequest, Release};
 
@@ -195,8 +195,8 @@ impl<'a> GitHub<'a> {
             timeout: TIMEOUT,
         };
         let endpoint = &self.context.endpoints.github;
-        let finish = async |_: &str, request: HttpRequest| self.authorize(request).await;
-        let response = self.context.client_of(endpoint).send(request, finish).await?;
+        let finish = |request| -> Finished<'_> { Box::pin(self.authorize(request)) };
+        let response = self.context.client_of(endpoint).send_finished(request, finish).await?;
         if response.truncated {
             let message = format!("GitHub's reply is larger than {MAX_REPLY} bytes: ask for less");
             return Err(PackError::failed(message));
@@ -243,7 +243,8 @@ fn next_page(headers: &HeaderMap) -> Option<String> {
     let links = headers.get(header::LINK)?.to_str().ok()?;
     links.split(',').find_map(|link| {
         let (address, parameters) = link.split_once(';')?;
-        let is_next = parameters.split(';').any(|it| matches!(it.trim(), "rel=\"next\"" | "rel=next"));
+        let is_next =
+            parameters.split(';').any(|it| matches!(it.trim(), "rel=\"next\"" | "rel=next"));
         let address = address.trim().strip_prefix('<')?.strip_suffix('>')?;
         is_next.then(|| address.to_owned())
     })

@@ -24,7 +24,7 @@ use crate::{PackError, PackResult};
 /// How long a server may take for its TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How many redirects a request follows.
-const MAX_REDIRECTS: usize = 10;
+pub(crate) const MAX_REDIRECTS: usize = 10;
 /// How a server sees us.
 pub(crate) const USER_AGENT: &str = concat!("helmdeck/", env!("CARGO_PKG_VERSION"));
 
@@ -75,6 +75,17 @@ pub(crate) struct Connection {
     pub host: String,
     /// Host and port, as the address has them.
     pub authority: String,
+}
+
+impl Connection {
+    /// Sends a finished request. `shown` is its address as the caller wrote it: the finished one may
+    /// contain secrets.
+    pub async fn send(self, request: &HttpRequest, shown: String) -> PackResult<HttpResponse> {
+        let response = exchange(self.stream, &self.authority, request).await?;
+        let (head, body) = response.into_parts();
+        let (body, truncated) = read(body, request.max_bytes).await?;
+        Ok(HttpResponse { status: head.status, headers: head.headers, body, truncated, url: shown })
+    }
 }
 
 /// A stream in both directions.
@@ -143,13 +154,9 @@ impl HttpClient {
         finish: &impl AsyncFn(&str, HttpRequest) -> PackResult<HttpRequest>,
     ) -> PackResult<HttpResponse> {
         let shown = request.url.clone();
-        let Connection { stream, host, authority } = self.connect(&shown).await?;
-        let request = finish(&host, request).await?;
-        let response = exchange(stream, &authority, &request).await?;
-        let (head, body) = response.into_parts();
-        let (body, truncated) = read(body, request.max_bytes).await?;
-        // As the caller wrote it: the finished one may contain secrets.
-        Ok(HttpResponse { status: head.status, headers: head.headers, body, truncated, url: shown })
+        let connection = self.connect(&shown).await?;
+        let request = finish(&connection.host, request).await?;
+        connection.send(&request, shown).await
     }
 
     /// Connects to the server of an address, if the policy allows it.
@@ -225,7 +232,7 @@ async fn read(mut body: Incoming, max_bytes: usize) -> PackResult<(Bytes, bool)>
 }
 
 /// The next request, if the response is a redirect.
-fn redirect(request: &HttpRequest, response: &HttpResponse) -> Option<HttpRequest> {
+pub(crate) fn redirect(request: &HttpRequest, response: &HttpResponse) -> Option<HttpRequest> {
     let keeps_method = match response.status.as_u16() {
         301..=303 => matches!(request.method, Method::GET | Method::HEAD),
         307 | 308 => true,

@@ -4,6 +4,7 @@
 //! function that gets a [`Context`]. The [`Engine`] runs packs as jobs, which the store keeps: a
 //! job survives its caller, and a restart of the server either resumes it or ends it with a reason.
 
+mod authorized;
 mod context;
 mod digest;
 mod endpoints;

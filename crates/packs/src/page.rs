@@ -32,6 +32,16 @@ pub struct PageUrl(
 );
 
 impl PageUrl {
+    /// The address in a text that the schema did not check.
+    pub fn parse(field: &str, text: &str) -> PackResult<Self> {
+        let lower = text.to_ascii_lowercase();
+        if lower.starts_with("http://") || lower.starts_with("https://") {
+            return Ok(Self(text.to_owned()));
+        }
+        let message = format!("{field}: {text:?} does not begin with http:// or https://");
+        Err(PackError::invalid(field, message))
+    }
+
     /// The address as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -107,7 +107,12 @@ async fn a_private_repository_is_fetched_changed_and_pushed_and_the_secret_is_no
     let searched = agent.post(&format!("/api/v1/sessions/{session}/exec"), &searched).await;
     let searched = searched.expect(200).json();
     assert_eq!(searched["stdout"], "", "found in the session: {searched}");
-    let seen = output(&agent, "cmd.run", &with(json!({ "command": "grep -c insteadOf /workspace/seen; ls /workspace" }))).await;
+    let seen = output(
+        &agent,
+        "cmd.run",
+        &with(json!({ "command": "grep -c insteadOf /workspace/seen; ls /workspace" })),
+    )
+    .await;
     let seen = seen["stdout"].as_str().unwrap();
     assert!(!seen.starts_with('0') && seen.contains("seen"), "the program saw git at work: {seen}");
     assert!(!seen.contains("hooked"), "{seen}");

@@ -85,7 +85,8 @@ async fn serve(stream: TcpStream, root: PathBuf, login: Arc<String>) -> Option<(
         stream.write_all(refusal.as_bytes()).await.ok()?;
         return None;
     }
-    let body = read_body(&mut stream, header("content-length"), header("transfer-encoding")).await?;
+    let body =
+        read_body(&mut stream, header("content-length"), header("transfer-encoding")).await?;
     let mut words = lines.first()?.split(' ');
     let (method, target) = (words.next()?, words.next()?);
     let (path, query) = target.split_once('?').unwrap_or((target, ""));

@@ -136,11 +136,7 @@ impl Shared {
 }
 
 /// Waits for the job's turn, runs it and records its end.
-async fn follow(
-    shared: Weak<Shared>,
-    mut turn: Turn,
-    begin: tokio::sync::oneshot::Receiver<()>,
-) {
+async fn follow(shared: Weak<Shared>, mut turn: Turn, begin: tokio::sync::oneshot::Receiver<()>) {
     let began = tokio::select! {
         began = begin => began.is_ok(),
         () = turn.cancel.cancelled() => false,

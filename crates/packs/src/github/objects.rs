@@ -280,7 +280,9 @@ impl Found {
         Self {
             html_url: text(value, "html_url"),
             repository: repository.map(str::to_owned).or_else(|| own("full_name")),
-            title: own("title").or_else(|| first_line.map(str::to_owned)).or_else(|| own("full_name")),
+            title: own("title")
+                .or_else(|| first_line.map(str::to_owned))
+                .or_else(|| own("full_name")),
             number: value["number"].as_u64(),
             state: own("state"),
             is_pull_request: value["number"].as_u64().map(|_| is_pull_request(value)),

@@ -28,7 +28,10 @@ struct Input {
     filename: Option<String>,
     /// Media type.
     #[serde(default)]
-    #[schemars(length(min = 3, max = 127), regex(pattern = r"^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(; ?[A-Za-z0-9=_.-]+)*$"))]
+    #[schemars(
+        length(min = 3, max = 127),
+        regex(pattern = r"^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(; ?[A-Za-z0-9=_.-]+)*$")
+    )]
     #[schemars(extend("x-expected" = "a media type such as text/markdown"))]
     content_type: Option<String>,
     /// A name to group artifacts by, which `artifact.list` filters by.

@@ -68,7 +68,9 @@ struct Missing {
 /// The pack.
 pub fn pack() -> Pack {
     Pack::new("artifact.verify_manifest", run)
-        .doc("Check that artifacts exist, and match in size and SHA-256 if given. Reads no content.")
+        .doc(
+            "Check that artifacts exist, and match in size and SHA-256 if given. Reads no content.",
+        )
         .nature(Nature::default().reads())
         .resumable()
         .routing(Routing {

@@ -6,7 +6,7 @@ use helmdeck_wire::{
     ErrorCode,
     browser::{
         ClickElement, Execute, Extract, ExtractFormat, HoverElement, Interact, Interaction,
-        PageScreenshot, Patience, PressKeys, Selector, SelectOptions, TypeInto, Until, WaitFor,
+        PageScreenshot, Patience, PressKeys, SelectOptions, Selector, TypeInto, Until, WaitFor,
     },
     nature::Nature,
     pointer::Button,
@@ -41,102 +41,107 @@ struct Input {
 
 /// A step.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(tag = "action", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 #[schemars(rename = "BrowserStep")]
-enum Step {
+struct Step {
+    /// What to do.
+    action: Kind,
+    /// The element: for `click`, `focus`, `type`, `select` and `extract`, and optionally for `key`,
+    /// `scroll` and `wait`.
+    #[serde(default)]
+    selector: Option<Selector>,
+    /// The text to type, the key to press, the option to select, the address to load, or the
+    /// script to run.
+    #[serde(default)]
+    #[schemars(length(max = 1_000_000))]
+    value: Option<String>,
+    /// The text that `assert_text` looks for.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 10_000))]
+    text: Option<String>,
+    /// Whether `type` presses Enter afterwards.
+    #[serde(default)]
+    submit: bool,
+    /// What `extract` returns: text or HTML.
+    #[serde(default)]
+    format: ExtractFormat,
+    /// Name of an extraction; the selector by default.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 200))]
+    name: Option<String>,
+    /// Milliseconds that `wait` waits, if it has no selector.
+    #[serde(default = "second")]
+    #[schemars(range(max = 30_000))]
+    ms: u32,
+    /// Pixels that `scroll` scrolls, if it has no selector; negative ones scroll up.
+    #[serde(default = "scroll_by")]
+    #[schemars(range(min = -100_000, max = 100_000))]
+    by: i32,
+    /// Whether `screenshot` pictures the whole page.
+    #[serde(default = "yes", rename = "fullPage")]
+    full_page: bool,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "BrowserStepAction")]
+enum Kind {
     /// Click an element.
-    Click {
-        /// The element.
-        selector: Selector,
-    },
+    Click,
     /// Focus an element.
-    Focus {
-        /// The element.
-        selector: Selector,
-    },
+    Focus,
     /// Replace the content of a field.
-    Type {
-        /// The field.
-        selector: Selector,
-        /// The text.
-        #[schemars(length(max = 1_000_000))]
-        value: String,
-        /// Whether to press Enter afterwards.
-        #[serde(default)]
-        submit: bool,
-    },
+    Type,
     /// Press a key or chord, such as `Enter` or `Control+a`.
-    Key {
-        /// The key.
-        #[schemars(length(min = 1, max = 1000))]
-        value: String,
-        /// An element to focus first.
-        #[serde(default)]
-        selector: Option<Selector>,
-    },
+    Key,
     /// Select an option of a `<select>`, by value or label.
-    Select {
-        /// The `<select>`.
-        selector: Selector,
-        /// The option.
-        #[schemars(length(max = 10_000))]
-        value: String,
-    },
+    Select,
     /// Load another page.
-    Navigate {
-        /// Its address.
-        value: PageUrl,
-    },
-    /// Scroll an element into view, or by a number of pixels.
-    Scroll {
-        /// The element.
-        #[serde(default)]
-        selector: Option<Selector>,
-        /// Pixels; negative ones scroll up.
-        #[serde(default = "scroll_by")]
-        #[schemars(range(min = -100_000, max = 100_000))]
-        by: i32,
-    },
+    Navigate,
+    /// Scroll to an element, or by some pixels.
+    Scroll,
     /// Take a picture of the page, as an artifact.
-    Screenshot {
-        /// The whole page.
-        #[serde(default = "yes", rename = "fullPage")]
-        full_page: bool,
-    },
+    Screenshot,
     /// Read an element.
-    Extract {
-        /// The element.
-        selector: Selector,
-        /// Text or HTML.
-        #[serde(default)]
-        format: ExtractFormat,
-        /// Name in `extractions`; the selector by default.
-        #[serde(default)]
-        #[schemars(length(min = 1, max = 200))]
-        name: Option<String>,
-    },
-    /// Fail unless the page shows this text.
-    AssertText {
-        /// The text.
-        #[schemars(length(min = 1, max = 10_000))]
-        text: String,
-    },
-    /// Wait for a time, or for an element.
-    Wait {
-        /// Milliseconds.
-        #[serde(default = "second")]
-        #[schemars(range(max = 30_000))]
-        ms: u32,
-        /// An element that becomes visible; `ms` does not count then.
-        #[serde(default)]
-        selector: Option<Selector>,
-    },
-    /// Run JavaScript.
-    Execute {
-        /// An expression, or statements with `return`.
-        #[schemars(length(min = 1, max = 1_000_000))]
-        value: String,
-    },
+    Extract,
+    /// Fail unless the page shows a text.
+    AssertText,
+    /// Wait for a time, or until an element is visible.
+    Wait,
+    /// Run JavaScript: an expression, or statements with `return`.
+    Execute,
+}
+
+impl Step {
+    /// The element, which this step needs.
+    fn element(&self) -> PackResult<Selector> {
+        self.selector.clone().ok_or_else(|| self.lacks("selector"))
+    }
+
+    /// The value, which this step needs.
+    fn value(&self) -> PackResult<String> {
+        self.value.clone().ok_or_else(|| self.lacks("value"))
+    }
+
+    fn lacks(&self, field: &str) -> PackError {
+        PackError::invalid(field, format!("{:?} needs `{field}`", self.action))
+    }
+
+    /// Whether it has what it needs.
+    fn check(&self) -> PackResult<()> {
+        use Kind::{AssertText, Click, Execute, Extract, Focus, Key, Navigate, Select, Type};
+        if matches!(self.action, Click | Focus | Type | Select | Extract) {
+            self.element()?;
+        }
+        if matches!(self.action, Type | Key | Select | Navigate | Execute) {
+            self.value()?;
+        }
+        if self.action == AssertText && self.text.is_none() {
+            return Err(self.lacks("text"));
+        }
+        Ok(())
+    }
 }
 
 fn yes() -> bool {
@@ -187,11 +192,14 @@ pub fn pack() -> Pack {
 }
 
 async fn run(context: Context, input: Input) -> PackResult<Output> {
+    let total = input.actions.len();
+    for (at, step) in input.actions.iter().enumerate() {
+        step.check().map_err(|error| at_step(error, at, total))?;
+    }
     let mut output = Output::default();
     context.progress(0.05, "loading the page");
     output.url = open(&context, &input.url, Until::Load).await?.acted.url;
-    let total = input.actions.len();
-    for (at, step) in input.actions.into_iter().enumerate() {
+    for (at, step) in input.actions.iter().enumerate() {
         context.progress(0.1 + 0.9 * at as f64 / total as f64, format!("step {}", at + 1));
         let done = perform(&context, step, input.timeout_s, at, &mut output).await;
         done.map_err(|error| at_step(error, at, total))?;
@@ -212,15 +220,15 @@ fn at_step(error: PackError, at: usize, total: usize) -> PackError {
 
 async fn perform(
     context: &Context,
-    step: Step,
+    step: &Step,
     timeout_s: Patience,
     at: usize,
     output: &mut Output,
 ) -> PackResult<()> {
-    match step {
-        Step::Click { selector } => {
+    match step.action {
+        Kind::Click => {
             let click = ClickElement {
-                selector,
+                selector: step.element()?,
                 button: Button::default(),
                 count: 1,
                 modifiers: Vec::new(),
@@ -230,66 +238,85 @@ async fn perform(
             };
             output.url = context.act(&click).await?.acted.url;
         }
-        Step::Focus { selector } => {
-            let action = Interaction::Focus;
+        Kind::Focus => {
+            let (action, selector) = (Interaction::Focus, step.element()?);
             let focus = Interact { action, selector, value: None, timeout_s };
             output.url = context.act(&focus).await?.url;
         }
-        Step::Type { selector, value, submit } => {
+        Kind::Type => {
             let typing = TypeInto {
-                selector,
-                text: value,
+                selector: step.element()?,
+                text: step.value()?,
                 append: false,
                 slowly: false,
-                submit,
+                submit: step.submit,
                 tab: None,
                 timeout_s,
             };
             output.url = context.act(&typing).await?.acted.url;
         }
-        Step::Key { value, selector } => {
-            let press = PressKeys { keys: value, selector, tab: None, timeout_s };
+        Kind::Key => {
+            let (keys, selector) = (step.value()?, step.selector.clone());
+            let press = PressKeys { keys, selector, tab: None, timeout_s };
             output.url = context.act(&press).await?.url;
         }
-        Step::Select { selector, value } => {
-            let select = SelectOptions { selector, values: vec![value], tab: None, timeout_s };
+        Kind::Select => {
+            let (selector, values) = (step.element()?, vec![step.value()?]);
+            let select = SelectOptions { selector, values, tab: None, timeout_s };
             output.url = context.act(&select).await?.acted.url;
         }
-        Step::Navigate { value } => {
-            output.url = open(context, &value, Until::Load).await?.acted.url;
+        Kind::Navigate => {
+            let url = PageUrl::parse("value", &step.value()?)?;
+            output.url = open(context, &url, Until::Load).await?.acted.url;
         }
-        Step::Scroll { selector: Some(selector), .. } => {
+        _ => return look(context, step, timeout_s, at, output).await,
+    }
+    Ok(())
+}
+
+/// Steps that change nothing, and scripts.
+async fn look(
+    context: &Context,
+    step: &Step,
+    timeout_s: Patience,
+    at: usize,
+    output: &mut Output,
+) -> PackResult<()> {
+    match (step.action, &step.selector) {
+        (Kind::Scroll, Some(selector)) => {
             // Moving the pointer over an element scrolls to it.
-            let hover = HoverElement { selector, tab: None, timeout_s };
+            let hover = HoverElement { selector: selector.clone(), tab: None, timeout_s };
             output.url = context.act(&hover).await?.acted.url;
         }
-        Step::Scroll { selector: None, by } => {
-            execute(context, format!("window.scrollBy(0, {by})"), timeout_s).await?;
+        (Kind::Scroll, None) => {
+            execute(context, format!("window.scrollBy(0, {})", step.by), timeout_s).await?;
         }
-        Step::Screenshot { full_page } => {
-            let name = format!("step-{}", at + 1);
+        (Kind::Screenshot, _) => {
+            let (name, full_page) = (format!("step-{}", at + 1), step.full_page);
             let wanted = PageScreenshot { full_page, format: png(), ..PageScreenshot::default() };
             output.screenshots.push(picture(context, &name, &wanted).await?.key);
         }
-        Step::Extract { selector, format, name } => {
-            let name = name.unwrap_or_else(|| selector.to_string());
+        (Kind::AssertText, _) => {
+            let text = step.text.clone().ok_or_else(|| step.lacks("text"))?;
+            assert_text(context, text, timeout_s).await?;
+            output.assertions_passed += 1;
+        }
+        (Kind::Wait, Some(selector)) => {
+            let selector = Some(selector.clone());
+            context.act(&WaitFor { selector, timeout_s, ..WaitFor::default() }).await?;
+        }
+        (Kind::Wait, None) => pause(step.ms).await,
+        (Kind::Execute, _) => {
+            let result = execute(context, step.value()?, timeout_s).await?;
+            output.extractions.insert(format!("execute[{at}]"), result);
+        }
+        _ => {
+            let (selector, format) = (step.element()?, step.format);
+            let name = step.name.clone().unwrap_or_else(|| selector.to_string());
             let extract = Extract { selector: Some(selector), format, tab: None, timeout_s };
             let text = context.act(&extract).await?.content;
             let text: String = text.chars().take(MAX_TEXT).collect();
             output.extractions.insert(free_name(&output.extractions, name), text.into());
-        }
-        Step::AssertText { text } => {
-            assert_text(context, text, timeout_s).await?;
-            output.assertions_passed += 1;
-        }
-        Step::Wait { selector: Some(selector), .. } => {
-            let wait = WaitFor { selector: Some(selector), timeout_s, ..WaitFor::default() };
-            context.act(&wait).await?;
-        }
-        Step::Wait { selector: None, ms } => pause(ms).await,
-        Step::Execute { value } => {
-            let result = execute(context, value, timeout_s).await?;
-            output.extractions.insert(format!("execute[{at}]"), result);
         }
     }
     Ok(())

@@ -11,7 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{Context, HttpRequest, HttpResponse, Pack, PackError, PackResult, Routing};
+use crate::{
+    Context, HttpRequest, HttpResponse, Pack, PackError, PackResult, Routing, authorized::Finished,
+};
 
 /// The credential.
 const KEY: &str = "resend-api-key";
@@ -160,7 +162,8 @@ async fn sender(context: &Context, given: Option<Address>) -> PackResult<String>
         return Ok(from.0);
     }
     let known = if verified.is_empty() { "none".to_owned() } else { verified.join(", ") };
-    let message = format!("from: {domain} is not a verified domain of the account; verified: {known}");
+    let message =
+        format!("from: {domain} is not a verified domain of the account; verified: {known}");
     Err(PackError::invalid("from", message))
 }
 
@@ -181,8 +184,8 @@ async fn send(
         request.headers.insert(header::CONTENT_TYPE, json);
         request.body = Bytes::from(body.to_string());
     }
-    let finish = async |_: &str, request: HttpRequest| authorize(context, request).await;
-    context.client_of(endpoint).send(request, finish).await
+    let finish = |request| -> Finished<'_> { Box::pin(authorize(context, request)) };
+    context.client_of(endpoint).send_finished(request, finish).await
 }
 
 /// Adds the key. The connection is allowed and open.

@@ -74,7 +74,8 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     let exec = git(clone, ["log", &number, "--no-color", "--format=%H%x1f%an%x1f%cI%x1f%s"]);
     let text = clone.output(&context, exec).await?;
     let commits: Vec<_> = text.lines().filter_map(parse).collect();
-    let line = |it: &Commit| format!("{} {}", it.commit.get(..10).unwrap_or(&it.commit), it.subject);
+    let line =
+        |it: &Commit| format!("{} {}", it.commit.get(..10).unwrap_or(&it.commit), it.subject);
     let log = commits.iter().map(line).collect::<Vec<_>>().join("\n");
     Ok(Output { log, count: commits.len(), commits })
 }

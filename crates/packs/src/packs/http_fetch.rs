@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Context, HttpRequest, HttpResponse, Pack, PackError, PackResult, Routing,
+    authorized::Finished,
     http::{authority, path},
 };
 
@@ -29,7 +30,10 @@ const PLACEHOLDER: &str = "${vault:";
 #[schemars(rename = "HttpFetch")]
 struct Input {
     /// The address. `${vault:NAME}` in path and query is replaced by a secret of the vault.
-    #[schemars(length(min = 1, max = 16384), regex(pattern = r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s\x00]+$"))]
+    #[schemars(
+        length(min = 1, max = 16384),
+        regex(pattern = r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s\x00]+$")
+    )]
     #[schemars(extend("x-expected" = "an address that begins with http:// or https://"))]
     url: String,
     /// The method.
@@ -146,9 +150,9 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     let response = match own {
         Some(api) => api.call(context.caller.clone(), request).await?,
         None => {
-            let finish =
-                async |_: &str, request: HttpRequest| finish(&context, &input.url, request).await;
-            context.http.send(request, finish).await?
+            let asked = &input.url;
+            let finish = |request| -> Finished<'_> { Box::pin(finish(&context, asked, request)) };
+            context.http.send_finished(request, finish).await?
         }
     };
     output(&context, response, input.save).await
@@ -282,7 +286,11 @@ fn written(body: &Bytes) -> (String, Encoding) {
 fn name(url: &str) -> String {
     let path = path(url);
     let last = path.split('?').next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
-    if last.is_empty() || last.contains(PLACEHOLDER) { "response".to_owned() } else { file_name(last) }
+    if last.is_empty() || last.contains(PLACEHOLDER) {
+        "response".to_owned()
+    } else {
+        file_name(last)
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use helmdeck_wire::{nature::Nature, session::Mode};
 
 use crate::{
     Context, Pack, PackResult, Routing, SessionNeed,
-    script::{Language, Input, Output, run_script},
+    script::{Input, Language, Output, run_script},
 };
 
 const PYTHON: Language = Language { program: "python3", inline: "-c" };

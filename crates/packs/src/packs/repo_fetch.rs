@@ -27,7 +27,10 @@ use crate::{
 #[schemars(rename = "RepoFetch")]
 struct Input {
     /// Address of the repository: `https://…`, `http://…`, `ssh://…` or `git@host:path`.
-    #[schemars(length(min = 1, max = 2000), regex(pattern = r"^(https?://|ssh://|[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:)[^\s\x00]+$"))]
+    #[schemars(
+        length(min = 1, max = 2000),
+        regex(pattern = r"^(https?://|ssh://|[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:)[^\s\x00]+$")
+    )]
     #[schemars(extend("x-expected" = "an address such as https://example.com/owner/repo.git"))]
     url: String,
     /// A branch, tag or commit; the default branch if absent.
@@ -188,7 +191,11 @@ async fn run_clone(
     if state.exit_code == Some(0) {
         return Ok(());
     }
-    Err(explain(&input.url, failed("git clone", &state), state.stderr.as_deref().unwrap_or_default()))
+    Err(explain(
+        &input.url,
+        failed("git clone", &state),
+        state.stderr.as_deref().unwrap_or_default(),
+    ))
 }
 
 /// Says what to do about a failed clone.
@@ -198,7 +205,8 @@ fn explain(url: &str, error: PackError, stderr: &str) -> PackError {
         let message = format!("egress denied: {}: {error}", shown(url));
         return PackError::new(ErrorCode::EgressDenied, message);
     }
-    if has("could not read Username") || has("Authentication failed") || has(" 401") || has(" 403") {
+    if has("could not read Username") || has("Authentication failed") || has(" 401") || has(" 403")
+    {
         let message = format!("{} needs a credential: {error}", shown(url));
         return PackError::new(ErrorCode::CredentialInvalid, message)
             .hint("store one in the vault for this host, and grant it to this caller");

@@ -196,9 +196,13 @@ fn explain(state: &ExecState, reference: &str) -> PackError {
     if has("Not allowed from this session") {
         return PackError::new(ErrorCode::EgressDenied, format!("egress denied: {error}"));
     }
-    if ["could not read Username", "Authentication failed", " 401", " 403"].iter().any(|it| has(it)) {
-        return PackError::new(ErrorCode::CredentialInvalid, format!("a credential is needed: {error}"))
-            .hint("store one in the vault for this host, and grant it to this caller");
+    if ["could not read Username", "Authentication failed", " 401", " 403"].iter().any(|it| has(it))
+    {
+        return PackError::new(
+            ErrorCode::CredentialInvalid,
+            format!("a credential is needed: {error}"),
+        )
+        .hint("store one in the vault for this host, and grant it to this caller");
     }
     error
 }

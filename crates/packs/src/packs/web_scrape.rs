@@ -1,6 +1,6 @@
 //! `web.scrape`: reads a page as Markdown.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 use helmdeck_wire::{
@@ -41,19 +41,21 @@ struct Input {
     /// What to return.
     #[serde(default = "markdown_only")]
     #[schemars(length(min = 1, max = 4))]
-    formats: BTreeSet<Format>,
+    formats: Vec<Format>,
     /// Milliseconds to wait after the page is loaded.
     #[serde(default)]
     #[schemars(range(max = 30_000))]
     wait_ms: u32,
 }
 
-fn markdown_only() -> BTreeSet<Format> {
-    BTreeSet::from([Format::Markdown])
+fn markdown_only() -> Vec<Format> {
+    vec![Format::Markdown]
 }
 
 /// A form of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "WebScrapeFormat")]
 enum Format {
@@ -143,8 +145,7 @@ async fn by_browser(context: &Context, input: &Input) -> PackResult<Output> {
     let page = open(context, &input.url, Until::Load).await?;
     pause(input.wait_ms).await;
     context.progress(0.6, "reading the page");
-    let mut output =
-        Output { url: page.acted.url, status: page.status, ..Output::default() };
+    let mut output = Output { url: page.acted.url, status: page.status, ..Output::default() };
     output.title = Some(page.title).filter(|title| !title.is_empty());
     if input.formats.contains(&Format::Markdown) {
         let wanted = Markdown { max_bytes: Some(MAX_MARKDOWN), ..Markdown::default() };
@@ -177,11 +178,7 @@ fn links(found: &Value) -> Vec<String> {
 }
 
 /// Asks a Firecrawl server.
-async fn by_firecrawl(
-    context: &Context,
-    endpoint: &Endpoint,
-    input: &Input,
-) -> PackResult<Output> {
+async fn by_firecrawl(context: &Context, endpoint: &Endpoint, input: &Input) -> PackResult<Output> {
     // Firecrawl has its own way out, so the policy is asked here.
     drop(context.http.connect(input.url.as_str()).await?);
     let body = json!({

@@ -18,6 +18,8 @@ use crate::{
 
 /// How long the later fields wait: the page had its time with the first one.
 const LATER: Patience = Patience::seconds(0.5);
+/// How many fields one call reads.
+const MAX_FIELDS: usize = 100;
 /// How much of each field is returned, in characters.
 const MAX_TEXT: usize = 100_000;
 
@@ -29,7 +31,6 @@ struct Input {
     /// The address of the page.
     url: PageUrl,
     /// What to read, by name.
-    #[schemars(extend("maxProperties" = 100))]
     fields: BTreeMap<String, Field>,
     /// Milliseconds to wait after the page is loaded.
     #[serde(default)]
@@ -84,8 +85,8 @@ pub fn pack() -> Pack {
 }
 
 async fn run(context: Context, input: Input) -> PackResult<Output> {
-    if input.fields.is_empty() {
-        return Err(PackError::invalid("fields", "fields: name at least one"));
+    if !(1..=MAX_FIELDS).contains(&input.fields.len()) {
+        return Err(PackError::invalid("fields", format!("fields: name 1 to {MAX_FIELDS}")));
     }
     context.progress(0.1, "loading the page");
     let url = open(&context, &input.url, Until::Load).await?.acted.url;

@@ -73,7 +73,8 @@ async fn steps_run_in_order_and_a_failed_one_is_named() {
 async fn missing_fields_are_listed_and_a_page_without_any_is_a_failure() {
     let (server, ann, session) = start().await;
     let guest = server.runtime.guest(&session);
-    let fields = json!({ "title": { "selector": "h1" }, "text": { "selector": "p", "format": "html" } });
+    let fields =
+        json!({ "title": { "selector": "h1" }, "text": { "selector": "p", "format": "html" } });
     let input = within(&session, json!({ "url": "https://example.com/", "fields": fields }));
     let said = output(&ann, "web.scrape_spa", &input).await;
     assert!(said["data"]["title"].is_string() && said["data"]["text"].is_string(), "{said}");
@@ -88,10 +89,13 @@ async fn missing_fields_are_listed_and_a_page_without_any_is_a_failure() {
 async fn a_page_is_read_by_the_sessions_browser() {
     let (server, ann, session) = start().await;
     let guest = server.runtime.guest(&session);
-    guest.answer("browser_execute", json!({
-        "ok": true, "url": "https://example.com/", "tab": "t1",
-        "result": ["https://example.com/a"],
-    }));
+    guest.answer(
+        "browser_execute",
+        json!({
+            "ok": true, "url": "https://example.com/", "tab": "t1",
+            "result": ["https://example.com/a"],
+        }),
+    );
     let formats = json!(["markdown", "html", "links"]);
     let input = within(&session, json!({ "url": "https://example.com/", "formats": formats }));
     let said = output(&ann, "web.scrape", &input).await;
@@ -137,7 +141,11 @@ async fn pages_have_addresses_of_the_web_and_steps_are_checked() {
         ("browser.screenshot_url", json!({ "url": "file:///etc/passwd" }), "url"),
         ("browser.screenshot_url", json!({ "url": page, "wait_ms": 30_001 }), "wait_ms"),
         ("browser.interact", json!({ "url": page, "actions": [] }), "actions"),
-        ("browser.interact", json!({ "url": "chrome://x", "actions": [{ "action": "wait" }] }), "url"),
+        (
+            "browser.interact",
+            json!({ "url": "chrome://x", "actions": [{ "action": "wait" }] }),
+            "url",
+        ),
         ("web.scrape_spa", json!({ "url": page, "fields": {} }), "fields"),
         ("web.scrape_spa", json!({ "url": "javascript:1", "fields": {} }), "url"),
         ("web.scrape", json!({ "url": page, "formats": ["pdf"] }), "formats[0]"),
@@ -147,6 +155,14 @@ async fn pages_have_addresses_of_the_web_and_steps_are_checked() {
         assert_eq!(refused.json()["field"], field, "{pack} {input}");
         refused.expect_error(400, "invalid_input");
     }
-    let unknown = json!({ "url": page, "actions": [{ "action": "dance" }] });
-    ask(&ann, "browser.interact", &unknown).await.expect_error(400, "invalid_input");
+    for (step, field) in [
+        (json!({ "action": "dance" }), "actions[0].action"),
+        (json!({ "action": "click" }), "selector"),
+        (json!({ "action": "type", "selector": "a" }), "value"),
+        (json!({ "action": "assert_text" }), "text"),
+    ] {
+        let refused = ask(&ann, "browser.interact", &json!({ "url": page, "actions": [step] })).await;
+        assert_eq!(refused.json()["field"], field, "{step}");
+        refused.expect_error(400, "invalid_input");
+    }
 }

@@ -197,7 +197,10 @@ async fn changes_use_the_token_of_the_vault_and_return_what_was_made() {
     assert_eq!((&made["head"], &made["base"]), (&json!("fix"), &json!("main")));
     let input = json!({ "repo": "a/b", "tag": "v1", "draft": true });
     let made = output(&ann, "github.create_release", &input).await;
-    assert_eq!((&made["tag"], &made["name"], &made["draft"]), (&json!("v1"), &json!("v1"), &json!(true)));
+    assert_eq!(
+        (&made["tag"], &made["name"], &made["draft"]),
+        (&json!("v1"), &json!("v1"), &json!(true))
+    );
     let input = json!({ "repo": "a/b", "head": "main", "base": "main", "title": "T" });
     let refused = ask(&ann, "github.create_pr", &input).await;
     let message = refused.expect_error(400, "invalid_input");

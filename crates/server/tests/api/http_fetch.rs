@@ -178,7 +178,8 @@ async fn our_own_api_is_called_in_process_as_the_caller() {
         })
     };
     let port = server.address.port();
-    for host in ["localhost:3000".to_owned(), format!("localhost:{port}"), format!("127.0.0.1:{port}")]
+    for host in
+        ["localhost:3000".to_owned(), format!("localhost:{port}"), format!("127.0.0.1:{port}")]
     {
         let url = format!("http://{host}/api/v1/desktop/click");
         let said = output(&ann, "http.fetch", &click(&url)).await;
@@ -190,7 +191,8 @@ async fn our_own_api_is_called_in_process_as_the_caller() {
     assert_eq!(guest.bodies("click").len(), 3);
     // Others cannot, and the caller has no other rights than its own.
     let bob = server.client("bob", "sessions:*");
-    let said = output(&bob, "http.fetch", &click("http://localhost:3000/api/v1/desktop/click")).await;
+    let said =
+        output(&bob, "http.fetch", &click("http://localhost:3000/api/v1/desktop/click")).await;
     assert_eq!(said["status"], 404);
     let tokens = json!({ "url": "http://localhost:3000/api/v1/tokens" });
     assert_eq!(output(&ann, "http.fetch", &tokens).await["status"], 403);
