@@ -344,9 +344,11 @@ fn anywhere() -> Policy {
     Policy::new(all, Vec::new())
 }
 
-/// The tools of the table, and the packs.
+/// The tools of the table, and the packs. A pack hides a tool with its name, which keeps its route:
+/// `browser.interact` is the pack, and `/api/v1/browser/interact` the older action.
 fn all_tools(operations: &[Operation], packs: &Engine) -> Vec<Arc<Tool>> {
     let table = operations.iter().filter_map(|operation| operation.tool().cloned());
+    let table = table.filter(|tool| packs.pack(&tool.name).is_none());
     let packs = packs.packs().iter().map(|pack| Arc::new(pack_tool(pack)));
     table.chain(routes::packs::tools()).chain(packs).collect()
 }

@@ -1,6 +1,6 @@
 //! A git server on this machine that needs a login: git's own CGI program behind a few lines of HTTP.
 
-use std::{path::PathBuf, process::Stdio, sync::Arc};
+use std::{path::PathBuf, process::Stdio, sync::Arc, time::Duration};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use tempfile::TempDir;
@@ -9,7 +9,11 @@ use tokio::{
     net::{TcpListener, TcpStream},
     process::Command,
     task::AbortHandle,
+    time::sleep,
 };
+
+/// Before each answer.
+const DELAY: Duration = Duration::from_millis(300);
 
 /// Serves one bare repository, `app.git`. Dropping it ends it.
 pub struct GitServer {
