@@ -31,7 +31,7 @@ pub fn pack_tool(pack: &Arc<Pack>) -> Tool {
     Tool {
         name: pack.name.clone(),
         title: title(&pack.name),
-        doc: pack.doc.clone(),
+        doc: format!("{}{}", pack.doc, pack.nature.whereabouts()),
         scope: Scope::SESSIONS_ACT,
         nature: pack.nature,
         of_session: false,

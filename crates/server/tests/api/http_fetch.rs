@@ -7,7 +7,7 @@ use axum::{
     body::Bytes,
     extract::Request,
     http::{HeaderMap, StatusCode, header},
-    response::{IntoResponse, Redirect},
+    response::Redirect,
     routing::{any, get},
 };
 use helmdeck_testkit::fake::FakeServer;
@@ -123,7 +123,7 @@ async fn a_large_or_binary_response_is_bounded_and_kept_as_an_artifact() {
         Router::new()
             .route("/large.txt", get(large))
             .route("/binary", get(binary))
-            .route("/missing", get(|| async move { missing().await.into_response() }))
+            .route("/missing", get(missing))
     })
     .await;
     let fetch = |path: &str| json!({ "url": site.url(path) });

@@ -96,7 +96,7 @@ async fn descriptions_lead_to_the_visible_surface_to_watch_and_to_the_headless_o
     for (task, tool) in [
         ("click the blue button so I can watch", "desktop-click"),
         ("type my name and show me", "desktop-type"),
-        ("scrape the page as markdown", "browser-markdown"),
+        ("scrape the page as markdown", "web-scrape"),
         ("extract the prices of a list", "browser-extract"),
     ] {
         assert_eq!(choose(&tools, task), tool, "{task}");
