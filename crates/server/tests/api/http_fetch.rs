@@ -194,8 +194,8 @@ async fn our_own_api_is_called_in_process_as_the_caller() {
     let said =
         output(&bob, "http.fetch", &click("http://localhost:3000/api/v1/desktop/click")).await;
     assert_eq!(said["status"], 404);
-    let tokens = json!({ "url": "http://localhost:3000/api/v1/tokens" });
-    assert_eq!(output(&ann, "http.fetch", &tokens).await["status"], 403);
+    let audit = json!({ "url": "http://localhost:3000/api/v1/audit" });
+    assert_eq!(output(&ann, "http.fetch", &audit).await["status"], 403);
     let logout = json!({ "url": "http://localhost:3000/api/v1/auth/logout", "method": "POST" });
     ask(&ann, "http.fetch", &logout).await.expect_error(400, "invalid_input");
     let other = json!({ "url": "http://localhost:3001/" });
