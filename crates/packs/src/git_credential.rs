@@ -7,7 +7,7 @@ use helmdeck_wire::{ErrorCode, vault::CredentialType};
 use http::HeaderValue;
 use serde_json::Value;
 
-use crate::{Context, PackError, PackResult, github::CredentialName};
+use crate::{Context, PackError, PackResult, github::CredentialName, json::at};
 
 /// User name for tokens: GitHub needs this one, other servers accept any.
 const TOKEN_USER: &str = "x-access-token";
@@ -83,7 +83,7 @@ fn header(secret: &Secret) -> PackResult<GitCredential> {
     let text = secret.text()?.trim();
     let field = |name: &str| {
         let value = serde_json::from_str::<Value>(text).ok()?;
-        value[name].as_str().map(str::to_owned)
+        at(&value, name).as_str().map(str::to_owned)
     };
     let (user, password) = match secret.kind() {
         CredentialType::ApiKey => (TOKEN_USER.to_owned(), text.to_owned()),

@@ -14,7 +14,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use time::OffsetDateTime;
 
-use crate::{Context, HttpRequest, HttpResponse, PackError, PackResult, authorized::Finished};
+use crate::{
+    Context, HttpRequest, HttpResponse, PackError, PackResult, authorized::Finished, json::at,
+};
 
 pub use objects::{Comment, Found, Issue, PullRequest, Release};
 
@@ -278,9 +280,9 @@ fn failure(response: &HttpResponse) -> PackError {
 
 /// What GitHub says about a refused request, with the fields that are wrong.
 fn reason(said: &Value) -> String {
-    let mut text = said["message"].as_str().unwrap_or("no reason given").to_owned();
-    for error in said["errors"].as_array().into_iter().flatten().take(5) {
-        let part = |name: &str| error[name].as_str().unwrap_or_default();
+    let mut text = at(said, "message").as_str().unwrap_or("no reason given").to_owned();
+    for error in at(said, "errors").as_array().into_iter().flatten().take(5) {
+        let part = |name: &str| at(error, name).as_str().unwrap_or_default();
         let detail = match (error.as_str(), part("message")) {
             (Some(whole), _) => whole.to_owned(),
             (None, "") => format!("{} {}", part("field"), part("code")),

@@ -16,6 +16,7 @@ mod github;
 mod glob;
 mod http;
 mod job_artifacts;
+mod json;
 mod own_api;
 mod pack;
 mod page;

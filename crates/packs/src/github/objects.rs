@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::json::at;
+
 /// Longest text of an object in a list, in characters.
 const MAX_LISTED: usize = 2000;
 /// Longest text of a single object, in characters.
@@ -62,7 +64,7 @@ impl Issue {
             state: text(value, "state"),
             url: text(value, "url"),
             html_url: text(value, "html_url"),
-            author: login(&value["user"]),
+            author: login(at(value, "user")),
             labels: labels(value),
             assignees: array(value, "assignees").map(login).collect(),
             comments: number(value, "comments"),
@@ -136,19 +138,19 @@ impl PullRequest {
             number: number(value, "number"),
             title: text(value, "title"),
             state: text(value, "state"),
-            draft: value["draft"].as_bool().unwrap_or_default(),
+            draft: at(value, "draft").as_bool().unwrap_or_default(),
             url: text(value, "url"),
             html_url: text(value, "html_url"),
-            author: login(&value["user"]),
+            author: login(at(value, "user")),
             labels: labels(value),
-            head: text(&value["head"], "ref"),
-            head_sha: text(&value["head"], "sha"),
-            base: text(&value["base"], "ref"),
+            head: text(at(value, "head"), "ref"),
+            head_sha: text(at(value, "head"), "sha"),
+            base: text(at(value, "base"), "ref"),
             body,
             body_truncated,
             created_at: text(value, "created_at"),
             updated_at: text(value, "updated_at"),
-            merged_at: value["merged_at"].as_str().map(str::to_owned),
+            merged_at: at(value, "merged_at").as_str().map(str::to_owned),
         }
     }
 }
@@ -176,7 +178,7 @@ impl Comment {
             id: number(value, "id"),
             url: text(value, "url"),
             html_url: text(value, "html_url"),
-            author: login(&value["user"]),
+            author: login(at(value, "user")),
             created_at: text(value, "created_at"),
         }
     }
@@ -213,8 +215,8 @@ impl Release {
             id: number(value, "id"),
             tag: text(value, "tag_name"),
             name: text(value, "name"),
-            draft: value["draft"].as_bool().unwrap_or_default(),
-            prerelease: value["prerelease"].as_bool().unwrap_or_default(),
+            draft: at(value, "draft").as_bool().unwrap_or_default(),
+            prerelease: at(value, "prerelease").as_bool().unwrap_or_default(),
             url: text(value, "url"),
             html_url: text(value, "html_url"),
             upload_url: text(value, "upload_url"),
@@ -270,26 +272,27 @@ pub struct Found {
 impl Found {
     /// An item of a search.
     pub fn new(value: &Value) -> Self {
-        let own = |name: &str| value[name].as_str().map(str::to_owned);
-        let commit = &value["commit"];
-        let first_line = commit["message"].as_str().and_then(|it| it.lines().next());
-        let in_api = value["repository_url"].as_str().and_then(|url| url.split("/repos/").nth(1));
-        let repository = value["repository"]["full_name"].as_str().or(in_api);
-        let about = ["body", "description"].iter().find_map(|name| value[*name].as_str());
-        let author = value["user"]["login"].as_str().or(commit["author"]["name"].as_str());
+        let own = |name: &str| at(value, name).as_str().map(str::to_owned);
+        let commit = at(value, "commit");
+        let first_line = at(commit, "message").as_str().and_then(|it| it.lines().next());
+        let in_api =
+            at(value, "repository_url").as_str().and_then(|url| url.split("/repos/").nth(1));
+        let repository = at(value, "repository/full_name").as_str().or(in_api);
+        let about = ["body", "description"].iter().find_map(|name| at(value, name).as_str());
+        let author = at(value, "user/login").as_str().or(at(commit, "author/name").as_str());
         Self {
             html_url: text(value, "html_url"),
             repository: repository.map(str::to_owned).or_else(|| own("full_name")),
             title: own("title")
                 .or_else(|| first_line.map(str::to_owned))
                 .or_else(|| own("full_name")),
-            number: value["number"].as_u64(),
+            number: at(value, "number").as_u64(),
             state: own("state"),
-            is_pull_request: value["number"].as_u64().map(|_| is_pull_request(value)),
+            is_pull_request: at(value, "number").as_u64().map(|_| is_pull_request(value)),
             path: own("path"),
             sha: own("sha"),
             description: about.map(|it| it.chars().take(MAX_LISTED / 4).collect()),
-            stars: value["stargazers_count"].as_u64(),
+            stars: at(value, "stargazers_count").as_u64(),
             language: own("language"),
             author: author.map(str::to_owned),
             updated_at: own("updated_at"),
@@ -298,15 +301,15 @@ impl Found {
 }
 
 fn text(value: &Value, name: &str) -> String {
-    value[name].as_str().unwrap_or_default().to_owned()
+    at(value, name).as_str().unwrap_or_default().to_owned()
 }
 
 fn number(value: &Value, name: &str) -> u64 {
-    value[name].as_u64().unwrap_or_default()
+    at(value, name).as_u64().unwrap_or_default()
 }
 
 fn array<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
-    value[name].as_array().into_iter().flatten()
+    at(value, name).as_array().into_iter().flatten()
 }
 
 fn login(user: &Value) -> String {
@@ -315,13 +318,13 @@ fn login(user: &Value) -> String {
 
 /// Names of labels, which are objects, or texts in old replies.
 fn labels(value: &Value) -> Vec<String> {
-    let name = |label: &Value| label["name"].as_str().or(label.as_str()).map(str::to_owned);
+    let name = |label: &Value| at(label, "name").as_str().or(label.as_str()).map(str::to_owned);
     array(value, "labels").filter_map(name).collect()
 }
 
 /// A text, and whether it was cut.
 fn cut(value: &Value, name: &str, max: usize) -> (String, bool) {
-    let whole = value[name].as_str().unwrap_or_default();
+    let whole = at(value, name).as_str().unwrap_or_default();
     let part: String = whole.chars().take(max).collect();
     let truncated = part.len() < whole.len();
     (part, truncated)

@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    Context, HttpRequest, HttpResponse, Pack, PackError, PackResult, Routing, authorized::Finished,
+    Context, HttpRequest, HttpResponse, Pack, PackError, PackResult, Routing,
+    authorized::Finished,
+    json::{at, without_nulls},
 };
 
 /// The credential.
@@ -127,7 +129,7 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     let body = without_nulls(body);
     let response = send(&context, Method::POST, "/emails", Some(&body)).await?;
     let said = said(&response);
-    match (response.status.is_success(), said["id"].as_str()) {
+    match (response.status.is_success(), at(&said, "id").as_str()) {
         (true, Some(id)) => Ok(Output { message_id: id.to_owned(), from }),
         _ => Err(failure(&response, &said)),
     }
@@ -139,7 +141,7 @@ async fn sender(context: &Context, given: Option<Address>) -> PackResult<String>
     let said = said(&response);
     if !response.status.is_success() {
         // Keys that may only send cannot list domains; Resend checks the sender itself.
-        let only_sends = said["name"] == "restricted_api_key";
+        let only_sends = at(&said, "name") == "restricted_api_key";
         return match given {
             Some(Address(from)) if only_sends => Ok(from),
             None if only_sends => {
@@ -149,9 +151,9 @@ async fn sender(context: &Context, given: Option<Address>) -> PackResult<String>
             _ => Err(failure(&response, &said)),
         };
     }
-    let domains = said["data"].as_array().into_iter().flatten();
-    let verified = domains.filter(|domain| domain["status"] == "verified");
-    let verified: Vec<&str> = verified.filter_map(|domain| domain["name"].as_str()).collect();
+    let domains = at(&said, "data").as_array().into_iter().flatten();
+    let verified = domains.filter(|domain| at(domain, "status") == "verified");
+    let verified: Vec<&str> = verified.filter_map(|domain| at(domain, "name").as_str()).collect();
     let Some(from) = given else {
         let domain = verified.first();
         return Ok(domain.map_or(ONBOARDING.to_owned(), |domain| format!("helmdeck@{domain}")));
@@ -207,18 +209,13 @@ fn said(response: &HttpResponse) -> Value {
     serde_json::from_slice(&response.body).unwrap_or_default()
 }
 
-fn without_nulls(mut value: Value) -> Value {
-    if let Value::Object(fields) = &mut value {
-        fields.retain(|_, value| !value.is_null());
-    }
-    value
-}
-
 fn failure(response: &HttpResponse, said: &Value) -> PackError {
-    let reason = said["message"].as_str().unwrap_or("no reason given");
+    let reason = at(said, "message").as_str().unwrap_or("no reason given");
     let message = format!("Resend refused ({}): {reason}", response.status.as_u16());
     match response.status {
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if said["name"] != "validation_error" => {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
+            if at(said, "name") != "validation_error" =>
+        {
             PackError::new(ErrorCode::CredentialInvalid, message)
         }
         StatusCode::TOO_MANY_REQUESTS => {

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::{
     Context, Pack, PackResult, Routing,
     github::{CredentialName, GitHub, Issue, Repo},
+    json::without_nulls,
 };
 
 /// Open an issue on GitHub.
@@ -54,13 +55,10 @@ pub fn pack() -> Pack {
 }
 
 async fn run(context: Context, input: Input) -> PackResult<Issue> {
-    let mut body = json!({ "title": input.title, "labels": input.labels });
-    if let Some(text) = &input.body {
-        body["body"] = json!(text);
-    }
-    if !input.assignees.is_empty() {
-        body["assignees"] = json!(input.assignees);
-    }
+    let assignees = (!input.assignees.is_empty()).then_some(&input.assignees);
+    let body = without_nulls(json!({
+        "title": input.title, "labels": input.labels, "body": input.body, "assignees": assignees,
+    }));
     let github = GitHub::writing(&context, input.credential.as_ref());
     let made = github.post(&input.repo.path("issues"), &body).await?;
     Ok(Issue::single(&made))

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::{
     Context, Pack, PackResult, Routing,
     github::{CredentialName, GitHub, Release, Repo},
+    json::without_nulls,
 };
 
 /// Publish a release on GitHub.
@@ -60,14 +61,11 @@ pub fn pack() -> Pack {
 }
 
 async fn run(context: Context, input: Input) -> PackResult<Release> {
-    let mut body = json!({
+    let body = without_nulls(json!({
         "tag_name": input.tag, "name": input.name.unwrap_or_else(|| input.tag.clone()),
         "body": input.body.unwrap_or_default(), "draft": input.draft,
-        "prerelease": input.prerelease,
-    });
-    if let Some(target) = input.target {
-        body["target_commitish"] = json!(target);
-    }
+        "prerelease": input.prerelease, "target_commitish": input.target,
+    }));
     let github = GitHub::writing(&context, input.credential.as_ref());
     Ok(Release::new(&github.post(&input.repo.path("releases"), &body).await?))
 }

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Context, Endpoint, HttpRequest, Pack, PackError, PackResult, Routing, SessionNeed,
+    json::at,
     page::{PageUrl, explain, open, pause},
 };
 
@@ -197,8 +198,8 @@ async fn by_firecrawl(context: &Context, endpoint: &Endpoint, input: &Input) -> 
     let client = context.client_of(endpoint);
     let response = client.send(request, async |_: &str, request| Ok(request)).await?;
     let answer = serde_json::from_slice::<Value>(&response.body).unwrap_or_default();
-    if !response.status.is_success() || answer["success"] == Value::Bool(false) {
-        let reason = answer["error"].as_str().unwrap_or("no reason given");
+    if !response.status.is_success() || at(&answer, "success").as_bool() == Some(false) {
+        let reason = at(&answer, "error").as_str().unwrap_or("no reason given");
         let message = format!("Firecrawl failed ({}): {reason}", response.status.as_u16());
         return Err(PackError::failed(message));
     }
@@ -206,12 +207,12 @@ async fn by_firecrawl(context: &Context, endpoint: &Endpoint, input: &Input) -> 
         let message = "Firecrawl answered with something other than a page";
         return Err(PackError::new(ErrorCode::HandlerFailed, message));
     };
-    let text = |field: &str| data[field].as_str().map(str::to_owned);
-    let about = &data["metadata"];
+    let text = |field: &str| at(data, field).as_str().map(str::to_owned);
+    let about = at(data, "metadata");
     Ok(Output {
-        url: about["url"].as_str().unwrap_or(input.url.as_str()).to_owned(),
-        status: about["statusCode"].as_u64().and_then(|code| u16::try_from(code).ok()),
-        title: about["title"].as_str().map(str::to_owned),
+        url: at(about, "url").as_str().unwrap_or(input.url.as_str()).to_owned(),
+        status: at(about, "statusCode").as_u64().and_then(|code| u16::try_from(code).ok()),
+        title: at(about, "title").as_str().map(str::to_owned),
         markdown: text("markdown"),
         html: text("html"),
         raw_html: text("rawHtml"),
