@@ -251,13 +251,11 @@ impl App {
             Origins::new(vnc_public_base.as_ref(), allowed_origins.clone(), tls.is_some());
         let journal = Journal::open(store.clone()).await?;
         let sessions = Sessions::new(runtime.clone(), store.clone(), journal, session_limits);
-        let http = HttpClient::new(policy.clone()).map_err(ServerError::HttpClient)?;
-        let services_http = HttpClient::new(anywhere()).map_err(ServerError::HttpClient)?;
         let services = Services {
             store: store.clone(),
             sessions: sessions.clone(),
-            http,
-            services_http,
+            http: http_client(policy.clone())?,
+            services_http: http_client(anywhere())?,
             endpoints: Arc::new(config.services.endpoints()),
             artifacts: artifacts.clone(),
             vault: vault.clone(),
@@ -336,6 +334,10 @@ impl App {
         let at_path = self.operation_ids.get(path).map(Vec::as_slice).unwrap_or_default();
         at_path.iter().map(|(method, _)| method.as_str()).collect()
     }
+}
+
+fn http_client(policy: Policy) -> Result<HttpClient, ServerError> {
+    HttpClient::new(policy).map_err(ServerError::HttpClient)
 }
 
 /// The policy for services that the operator configured.
