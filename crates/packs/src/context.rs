@@ -11,7 +11,12 @@ use helmdeck_wire::{
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 
-use crate::{HttpClient, JobArtifacts, PackError, PackResult, Secrets, engine::Progress};
+use crate::{
+    HttpClient, JobArtifacts, PackError, PackResult, Secrets,
+    docling::Docling,
+    engine::Progress,
+    toolset::{Toolset, not_installed},
+};
 
 /// What a pack works with. Cancelling a job drops its pack, and with it everything under way.
 pub struct Context {
@@ -25,6 +30,7 @@ pub struct Context {
     pub artifacts: JobArtifacts,
     /// Credentials of the caller.
     pub secrets: Secrets,
+    pub(crate) docling: Option<Docling>,
     pub(crate) session: Option<Session>,
     pub(crate) progress: Arc<Mutex<Progress>>,
 }
@@ -53,7 +59,13 @@ impl Context {
     pub async fn exec(&self, exec: Exec) -> PackResult<ExecState> {
         let name = exec.command.name().to_owned();
         let timeout_s = exec.timeout_s;
-        let mut running = self.session()?.exec(&self.caller, exec).await?;
+        let started = self.session()?.exec(&self.caller, exec).await;
+        let mut running = started.map_err(|error| match PackError::from(error) {
+            error if error.code() == ErrorCode::CommandNotFound && Toolset::of(&name).is_some() => {
+                not_installed(&name)
+            }
+            error => error,
+        })?;
         let state = running.ended().await?;
         if state.timed_out {
             let message = format!("{name} did not end within {timeout_s} s and was killed");

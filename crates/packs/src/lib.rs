@@ -4,27 +4,38 @@
 //! function that gets a [`Context`]. The [`Engine`] runs packs as jobs, which the store keeps: a
 //! job survives its caller, and a restart of the server either resumes it or ends it with a reason.
 
+mod command_packs;
 mod context;
 mod digest;
+mod docling;
+mod document;
 mod engine;
 mod error;
 mod glob;
 mod http;
 mod job_artifacts;
+mod manifest;
+mod media;
 mod pack;
 mod packs;
+#[cfg(test)]
+mod reference;
 mod repo_overview;
 mod repository;
 mod script;
 mod secrets;
+mod session_file;
 mod session_use;
+mod toolset;
 mod write_file;
 
 pub use crate::session_use::NamedSession;
 pub use context::Context;
+pub use docling::Docling;
 pub use engine::{Engine, Limits, Options, Services};
 pub use error::{PackError, PackResult};
 pub use http::{HttpClient, HttpRequest, HttpResponse};
 pub use job_artifacts::JobArtifacts;
 pub use pack::{Input, Needs, Pack, Routing, SessionNeed};
 pub use secrets::Secrets;
+pub use toolset::{TOOLSETS, Toolset};

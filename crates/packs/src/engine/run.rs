@@ -198,6 +198,7 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
             http: services.http.clone(),
             artifacts,
             secrets: secrets.clone(),
+            docling: services.docling.clone(),
             session: used.as_ref().map(|used| used.session.clone()),
             progress: progress.clone(),
         };

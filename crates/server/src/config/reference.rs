@@ -6,11 +6,12 @@ use std::{fmt::Write, fs, path::Path};
 use super::{Config, ConfigError};
 
 /// Files whose doc comments describe settings.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     include_str!("../config.rs"),
     include_str!("action_log.rs"),
     include_str!("artifacts.rs"),
     include_str!("audit_log.rs"),
+    include_str!("documents.rs"),
     include_str!("live.rs"),
     include_str!("tls.rs"),
     include_str!("vault.rs"),
