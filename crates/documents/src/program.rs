@@ -16,7 +16,7 @@ const MAX_COMPLAINT: u64 = 64 << 10;
 /// How much of its complaints an error quotes.
 const QUOTED: usize = 1000;
 
-/// Runs a program and returns what it writes. Whoever started us limits its time.
+/// Runs a program and returns what it writes. The pack limits its time.
 pub fn output<A: AsRef<OsStr>>(
     program: &str,
     args: impl IntoIterator<Item = A>,

@@ -1,5 +1,5 @@
-//! Commands that packs run inside a session, on files that nobody trusts. They read options as JSON
-//! and write their result as JSON.
+//! Commands that packs run inside a session, on untrusted files. They read options as JSON and write
+//! their result as JSON.
 
 use std::{
     error::Error,

@@ -48,9 +48,13 @@ impl JobFolder {
         let feeding = async move {
             loop {
                 match content.next().await {
-                    Ok(Some(piece)) if pieces.send_data(piece).await.is_ok() => {}
-                    // The session ended the transfer, and says why.
-                    Ok(Some(_)) | Ok(None) => return None,
+                    Ok(Some(piece)) => {
+                        if pieces.send_data(piece).await.is_err() {
+                            // The session ended the transfer, and says why.
+                            return None;
+                        }
+                    }
+                    Ok(None) => return None,
                     Err(error) => {
                         let why = error.to_string();
                         pieces.abort(error);

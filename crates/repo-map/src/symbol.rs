@@ -108,7 +108,7 @@ fn parse(tables: &Tables, source: &[u8]) -> Option<Tree> {
         false => ControlFlow::Break(()),
     };
     let options = ParseOptions::new().progress_callback(&mut in_time);
-    let mut rest = |start: usize, _| source.get(start..).unwrap_or_default();
+    let mut rest = |start: usize, _: tree_sitter::Point| source.get(start..).unwrap_or_default();
     parser.parse_with_options(&mut rest, None, Some(options))
 }
 
