@@ -94,6 +94,6 @@ mod tests {
     #[test]
     fn references_are_replaced_once_and_unknown_ones_stay() {
         assert_eq!(decode("a &amp;lt; b &#65;&#x42; &mdash;"), "a &lt; b AB —");
-        assert_eq!(decode("AT&T &unknown; & &#xffffffff; &"), "AT&T &unknown; & &#xffffffff; &");
+        assert_eq!(decode("AT&T &unknown; & &#x11ffff; &"), "AT&T &unknown; & \u{fffd} &");
     }
 }

@@ -55,8 +55,6 @@ pub struct Delivered {
     pub path: String,
     /// Its name.
     pub name: String,
-    /// What the caller called it.
-    pub source: String,
     /// Number of bytes, if they passed through here.
     pub bytes: Option<u64>,
     folder: JobFolder,
@@ -111,15 +109,12 @@ impl Source {
     /// Gets the document and puts it into the session.
     pub async fn deliver(&self, context: &Context) -> PackResult<Delivered> {
         let folder = JobFolder::of(context);
-        let source = self.shown().to_owned();
         Ok(match self.fetch(context).await? {
-            Fetched::Path(path) => {
-                Delivered { name: path.clone(), path, source, bytes: None, folder }
-            }
+            Fetched::Path(path) => Delivered { name: path.clone(), path, bytes: None, folder },
             Fetched::Bytes(content, name) => {
                 let bytes = Some(content.len() as u64);
                 let path = folder.put(context, &name, content).await?;
-                Delivered { path, name, source, bytes, folder }
+                Delivered { path, name, bytes, folder }
             }
         })
     }

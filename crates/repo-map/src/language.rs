@@ -47,7 +47,10 @@ pub struct Tables {
 use Definition::{Block, Declared, Named, Prototype, Variable, WithBody};
 use Kind::{Constant, Function, Macro, Method, Type};
 
-static LANGUAGES: &[Language] = &[
+/// Number of languages in this build.
+const COUNT: usize = if cfg!(feature = "large-grammars") { 12 } else { 8 };
+
+static LANGUAGES: [Language; COUNT] = [
     Language {
         name: "rust",
         extensions: &["rs"],
