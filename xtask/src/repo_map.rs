@@ -65,7 +65,8 @@ fn compare(repository: &Path, lists: bool) -> bool {
         .iter()
         .flat_map(|file| file.symbols.iter().map(move |symbol| (&file.path, symbol)))
         .filter(|(_, symbol)| !matches!(symbol.kind, Kind::Block))
-        .map(|(path, symbol)| (path.clone(), symbol.name.clone()))
+        // ctags leaves out the mark of private names.
+        .map(|(path, symbol)| (path.clone(), symbol.name.trim_start_matches('#').to_owned()))
         .collect();
     let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
     let Some(theirs) = ctags(repository, &paths) else { return false };
@@ -125,50 +126,28 @@ fn ctags(repository: &Path, paths: &[&str]) -> Option<Found> {
     Some(text.lines().filter_map(|line| wanted(&serde_json::from_str(line).ok()?)).collect())
 }
 
+/// Kinds of ctags that are functions, methods or types.
+#[rustfmt::skip]
+const KINDS: [&str; 19] = [
+    "alias", "annotation", "class", "enum", "func", "function", "generator", "getter", "interface", "method",
+    "methodSpec", "record", "setter", "struct", "talias", "trait", "type", "typedef", "union",
+];
+
 /// A tag of ctags that we should find.
 fn wanted(tag: &Value) -> Option<(String, String)> {
-    const KINDS: [&str; 24] = [
-        "function",
-        "method",
-        "methodSpec",
-        "struct",
-        "enum",
-        "union",
-        "interface",
-        "trait",
-        "class",
-        "typedef",
-        "type",
-        "talias",
-        "alias",
-        "generator",
-        "getter",
-        "setter",
-        "member",
-        "func",
-        "annotation",
-        "record",
-        "implementation",
-        "macro",
-        "subroutine",
-        "prototype",
-    ];
     let text = |field: &str| tag.get(field).and_then(Value::as_str);
-    let (kind, name, path, language) =
-        (text("kind")?, text("name")?, text("path")?, text("language")?);
+    let (kind, name, path) = (text("kind")?, text("name")?, text("path")?);
+    let (language, line) = (text("language")?, text("pattern").unwrap_or_default());
     let is_wanted = match (language, kind) {
         // Prototypes outside headers only announce what follows.
         ("C", "prototype") => path.ends_with(".h"),
-        // Fields, blocks, and macros that are values.
-        ("C", "member" | "macro")
-        | ("Rust", "implementation" | "method" | "macro")
-        | ("Java" | "TypeScript", "member") => language == "Rust" && kind == "method",
+        // ctags calls methods members.
         ("Python", "member") => true,
+        // It takes object literals for classes.
+        ("JavaScript", "class") => line.contains("class") || line.contains("function"),
         (_, kind) => KINDS.contains(&kind),
     };
-    let is_named = !name.starts_with("__anon")
-        && !name.starts_with("anonymous")
-        && !name.starts_with("AnonymousFunction")
-        && !name.is_empty();
+    let made_up = ["__anon", "anonymous", "AnonymousFunction"];
+    let is_named = !name.is_empty() && !made_up.iter().any(|start| name.starts_with(start));
     (is_wanted && is_named).then(|| (path.to_owned(), name.to_owned()))
 }

@@ -252,7 +252,7 @@ mod tests {
             ("env: [HELMDECK_JWT_SECRET]", "setting of the server"),
             ("env: [NO_SUCH]", "has no variable"),
             ("env: [\"a b=1\"]", "not the name"),
-            ("a: [", "line"),
+            ("description: [", "line"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");

@@ -183,7 +183,7 @@ async fn a_program_of_the_operator_sees_nothing_of_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("look.sh");
     let script = "#!/bin/sh\nread -r input\nprintf '{\"input\": %s, \"ours\": %s, \"limit\": \"%s\", \"user\": \"%s\"}' \
-                  \"$input\" \"$(env | grep -c HELMDECK_)\" \"$LIMIT\" \"$USER\"\n";
+                  \"$input\" \"$(env | grep -v HELMDECK_EXEC_ID | grep -c HELMDECK_)\" \"$LIMIT\" \"$USER\"\n";
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     fs::write(folder.path().join("look.helmdeck-pack.yaml"), "env: [LIMIT=5]\ntimeout_s: 20\n")

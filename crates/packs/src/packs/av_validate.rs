@@ -259,7 +259,7 @@ async fn audio_checks(context: &Context, path: &str, target: f64) -> PackResult<
     let words = ["ffprobe", "-v", "error", "-select_streams", "a:0"].into_iter().chain(entries);
     let exec = Exec { timeout_s: STEP_S, ..command(words) };
     let mut checks = vec![contiguity(&context.output(exec).await?)];
-    let filters = "volumedetect,silencedetect=noise=-50dB:d=2,ebur128=framelog=quiet";
+    let filters = "volumedetect,silencedetect=noise=-50dB:d=2,ebur128=framelog=verbose";
     let words = ["-hide_banner", "-nostats", "-i", path, "-vn", "-af", filters, "-f", "null", "-"];
     checks.extend(loudness(&log(context, step(words)).await?, target));
     Ok(checks)

@@ -65,7 +65,7 @@ struct Output {
 pub fn pack() -> Pack {
     Pack::new("desktop.run_app_and_screenshot", run)
         .doc(
-            "Start a program on the desktop of a session, wait, and take a picture. The session and the \
+            "Start a program on the VISIBLE desktop of a session, wait, and take a picture. The session and the \
              program stay, so that the next calls can use them: pass `_session_id`.",
         )
         .nature(Nature {

@@ -169,7 +169,7 @@ async fn a_recording_is_checked_and_the_report_is_an_artifact() {
     guest.end_program("blackdetect", 0, "", "black_start:1 black_end:3");
     guest.end_program("packet=", 0, "0.0,5.0\n5.0,5.0\n", "");
     guest.end_program("ebur128", 0, "", "mean_volume: -18.0 dB\n I: -14.2 LUFS");
-    guest.end_program("head", 0, "1\n00:00:00.000 --> 00:00:09,900\nHi\n", "");
+    guest.end_program("head -c", 0, "1\n00:00:00.000 --> 00:00:09,900\nHi\n", "");
     let mut input = json!({
         "_session_id": session, "video_path": "/workspace/v.mp4", "captions_path": "/workspace/c.srt",
     });
