@@ -6,7 +6,8 @@
 #   scripts/packages.sh install  [GROUP...]   installs missing packages
 #
 # Groups: runtime (to run sessions), build (to compile), web (to build the page where there is no
-# Node), test (tests and benchmarks only), fresh (cargo xtask fresh only).
+# Node), test (tests and benchmarks only, with all toolsets), fresh (cargo xtask fresh only).
+# Toolsets of packs, which sessions do not need: documents (PDF and OCR), media (video and audio).
 # Without a group: runtime and build. SKIP_PACKAGES=1 disables `install`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -40,6 +41,10 @@ runtime curl                       used by make up, and by the examples
 runtime jq                         reads JSON in scripts and examples
 runtime git                        repositories in a session
 build   build-essential            C compiler, linker and make for crates with C parts
+documents poppler-utils            reads PDF: doc.parse and doc.ocr
+documents tesseract-ocr            recognizes the text of pictures: doc.ocr and doc.parse
+documents tesseract-ocr-eng        its English data; other languages are tesseract-ocr-LANGUAGE
+media   ffmpeg                     checks video and audio: av.validate
 web     npm                        builds the web page if Node is missing
 test    xdotool                    reference for clicks and keys
 test    scrot                      reference for screenshots
@@ -55,6 +60,7 @@ test    caddy                      another documented proxy
 test    openssl                    creates the certificate of the proxy tests
 test    openbox                    another window manager
 test    procps                     ps, to check that no process is left
+test    universal-ctags            the reference of repo.map: cargo xtask repo-map
 fresh   debootstrap                creates the systems of cargo xtask fresh
 fresh   debian-archive-keyring     the keys of its packages
 PACKAGES
@@ -117,10 +123,12 @@ install() {
 command=${1:-}
 shift || true
 [[ $# -eq 0 ]] && set -- runtime build
+# Tests run every pack.
+[[ " $* " == *" test "* ]] && set -- "$@" documents media
 for group in "$@"; do
-  [[ $group =~ ^(runtime|build|web|test|fresh)$ ]] || die "There is no package group '$group'; the groups are runtime, build, web, test and fresh."
+  [[ $group =~ ^(runtime|build|web|test|fresh|documents|media)$ ]] || die "There is no package group '$group'; the groups are runtime, build, web, test, fresh, documents and media."
 done
 case $command in
   list | missing | install) "$command" "$@" ;;
-  *) die "Usage: scripts/packages.sh list|missing|install [runtime] [build] [web] [test] [fresh]" ;;
+  *) die "Usage: scripts/packages.sh list|missing|install [runtime] [build] [web] [test] [fresh] [documents] [media]" ;;
 esac

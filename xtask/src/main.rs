@@ -14,6 +14,7 @@ mod job_kills;
 mod mcp_clients;
 mod mcp_conformance;
 mod mcp_packages;
+mod repo_map;
 mod schemathesis;
 mod soak;
 
@@ -27,6 +28,7 @@ Usage: cargo xtask COMMAND
   clients      Generate clients from docs/openapi.json, and drive a server with them
   mcp-clients  Connect unmodified MCP clients to a server (mcp-clients --help says more)
   mcp-conformance  Run the official MCP conformance suite
+  repo-map ... Compare the symbols of repo.map with those of universal-ctags
   schemathesis Send generated requests to the API (schemathesis --help says more)
   fresh ...    Run make up and make test on a new minimal Debian (fresh --help says more)
   ci           Run everything that CI runs";
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Some("clients") => clients::run(&root(), &rest),
         Some("mcp-clients") => mcp_clients::run(&root(), &rest),
         Some("mcp-conformance") => mcp_conformance::run(&root(), &rest),
+        Some("repo-map") => repo_map::run(&root(), &rest),
         Some("schemathesis") => schemathesis::run(&root(), &rest),
         Some("fresh") => fresh::run(&root(), rest),
         Some("ci") if rest.is_empty() => ci(),

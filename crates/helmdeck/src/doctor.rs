@@ -17,6 +17,7 @@ mod namespaces;
 mod places;
 mod programs;
 mod tls;
+mod toolsets;
 
 /// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,8 @@ enum Verdict {
     Warn,
     /// Sessions do not run.
     Missing,
+    /// Some packs do not run.
+    Absent,
 }
 
 /// One requirement and its result.
@@ -48,6 +51,11 @@ impl Finding {
         Self { verdict: Verdict::Warn, what, detail, fix }
     }
 
+    fn absent(what: impl Into<String>, detail: impl Into<String>, fix: impl Into<String>) -> Self {
+        let (what, detail, fix) = (what.into(), detail.into(), fix.into());
+        Self { verdict: Verdict::Absent, what, detail, fix }
+    }
+
     fn missing(what: impl Into<String>, detail: impl Into<String>, fix: impl Into<String>) -> Self {
         let (what, detail, fix) = (what.into(), detail.into(), fix.into());
         Self { verdict: Verdict::Missing, what, detail, fix }
@@ -63,6 +71,7 @@ pub fn run(config: &Config) -> ExitCode {
     findings.push(limits::check());
     findings.extend(places::check(config.addr, &config.data_dir, &config.run_dir));
     findings.push(tls::check(config));
+    findings.extend(toolsets::check());
 
     let colour = if io::stdout().is_terminal() { Colour::Yes } else { Colour::No };
     // A closed pipe, such as `head`, is not an error.
@@ -93,6 +102,7 @@ impl fmt::Display for Sheet<'_> {
                 Verdict::Ok => ("ok", "32"),
                 Verdict::Warn => ("warn", "33"),
                 Verdict::Missing => ("MISSING", "1;31"),
+                Verdict::Absent => ("absent", "2"),
             };
             match self.colour {
                 Colour::Yes => write!(f, "\x1b[{code}m{mark:<7}\x1b[0m  {what:<22}  {detail}")?,
@@ -136,12 +146,14 @@ mod tests {
             Finding::ok("bubblewrap", "0.8.0"),
             Finding::warn("memory", "1 GB free", "close something"),
             Finding::missing("Chromium", "not found", "apt-get install chromium"),
+            Finding::absent("toolset media", "no ffmpeg", "install media"),
         ];
         assert_eq!(
             Sheet { findings: &findings, colour: Colour::No }.to_string(),
             "ok       bubblewrap              0.8.0\n\
              warn     memory                  1 GB free; fix: close something\n\
              MISSING  Chromium                not found; fix: apt-get install chromium\n\
+             absent   toolset media           no ffmpeg; fix: install media\n\
              Requirements missing: 1. Sessions cannot run.\n"
         );
     }

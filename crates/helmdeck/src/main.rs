@@ -19,6 +19,8 @@ mod doctor;
 #[cfg(feature = "server")]
 mod egress;
 mod forward;
+#[cfg(feature = "server")]
+mod inside;
 mod local;
 mod login;
 mod mcp;

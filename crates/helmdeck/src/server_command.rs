@@ -1,10 +1,15 @@
 //! Commands that run, administer or attach to a server. They need Linux.
 
-use std::{error::Error, ffi::OsString, path::Path, process::ExitCode};
+use std::{
+    error::Error,
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::Subcommand;
 
-use crate::{admin, attach, audit, config, doctor, egress, serve, token};
+use crate::{admin, attach, audit, config, doctor, egress, inside, serve, token};
 
 /// Exit code of shells for a program that cannot be started.
 const NOT_STARTED: u8 = 127;
@@ -50,6 +55,15 @@ pub enum ServerCommand {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         line: Vec<OsString>,
     },
+    /// Map the repository in the working directory; started by `repo.map` inside a session.
+    #[command(hide = true)]
+    RepoMap,
+    /// Read a document as Markdown; started by `doc.parse` and `doc.ocr` inside a session.
+    #[command(hide = true)]
+    ReadDocument {
+        /// Its path.
+        path: PathBuf,
+    },
     /// Run inside a nested sandbox; started by the guest.
     #[command(hide = true)]
     Nest {
@@ -89,6 +103,8 @@ pub fn run(command: ServerCommand, file: Option<&Path>) -> Result<ExitCode, Box<
         ServerCommand::OpenPage { line } => {
             return Ok(not_started(&helmdeck_guest::open_page(line)));
         }
+        ServerCommand::RepoMap => return inside::repo_map(),
+        ServerCommand::ReadDocument { path } => return inside::read_document(&path),
         ServerCommand::Guest { listen_fd } => helmdeck_guest::run(listen_fd)?,
         ServerCommand::Nest { control_fd, oom_score, .. } => {
             helmdeck_guest::run_nest(control_fd, oom_score)?;

@@ -13,7 +13,9 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     Endpoint, Endpoints, HttpClient, JobArtifacts, OwnApi, PackError, PackResult, Secrets,
+    docling::Docling,
     engine::Progress,
+    toolset::{Toolset, not_installed},
 };
 
 /// What a pack works with. Cancelling a job drops its pack, and with it everything under way.
@@ -33,6 +35,7 @@ pub struct Context {
     /// The server's own API.
     pub own_api: Option<Arc<dyn OwnApi>>,
     pub(crate) services_http: HttpClient,
+    pub(crate) docling: Option<Docling>,
     pub(crate) session: Option<Session>,
     pub(crate) progress: Arc<Mutex<Progress>>,
 }
@@ -66,7 +69,13 @@ impl Context {
     pub async fn exec(&self, exec: Exec) -> PackResult<ExecState> {
         let name = exec.command.name().to_owned();
         let timeout_s = exec.timeout_s;
-        let mut running = self.session()?.exec(&self.caller, exec).await?;
+        let started = self.session()?.exec(&self.caller, exec).await;
+        let mut running = started.map_err(|error| match PackError::from(error) {
+            error if error.code() == ErrorCode::CommandNotFound && Toolset::of(&name).is_some() => {
+                not_installed(&name)
+            }
+            error => error,
+        })?;
         let state = running.ended().await?;
         if state.timed_out {
             let message = format!("{name} did not end within {timeout_s} s and was killed");

@@ -10,6 +10,7 @@ mod run;
 
 use std::{
     collections::HashMap,
+    path::PathBuf,
     sync::{Arc, OnceLock, Weak},
     time::Duration,
 };
@@ -20,7 +21,7 @@ use helmdeck_wire::{
     ErrorCode, SessionId,
     job::{Job, JobId, JobList, JobState},
 };
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use serde_json::Value;
 use time::OffsetDateTime;
 use tokio::{
@@ -30,7 +31,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Endpoints, HttpClient, OwnApi, Pack, PackError, PackResult, packs, session_use::NamedSession,
+    Docling, Endpoints, HttpClient, OwnApi, Pack, PackError, PackResult,
+    command_packs::CommandPacks, packs, session_use::NamedSession,
 };
 use queue::Queue;
 pub use run::Progress;
@@ -73,6 +75,10 @@ pub struct Services {
     pub artifacts: Artifacts,
     /// Credentials.
     pub vault: Vault,
+    /// A service that reads documents, if there is one.
+    pub docling: Option<Docling>,
+    /// The folder of the operator's packs, if there is one.
+    pub command_packs: Option<PathBuf>,
 }
 
 /// Options of a call besides the pack's input.
@@ -91,7 +97,8 @@ pub struct Engine {
 }
 
 pub(crate) struct Shared {
-    packs: Vec<Arc<Pack>>,
+    packs: RwLock<Arc<[Arc<Pack>]>>,
+    command_packs: Option<CommandPacks>,
     services: Services,
     queue: Mutex<Queue>,
     starts: Mutex<run::Starts>,
@@ -114,9 +121,10 @@ const SESSION_FIELDS: [&str; 2] = ["_session_id", "workspace"];
 impl Engine {
     /// An engine with all packs. [`Engine::recover`] must be called once before anything else.
     pub fn new(services: Services, limits: Limits) -> Self {
-        let packs = packs::all().into_iter().map(Arc::new).collect();
+        let command_packs = services.command_packs.clone().map(CommandPacks::new);
         let shared = Shared {
-            packs,
+            packs: RwLock::new(with_built_in(Vec::new())),
+            command_packs,
             services,
             queue: Mutex::new(Queue::new(limits)),
             starts: Mutex::default(),
@@ -124,7 +132,9 @@ impl Engine {
             events: broadcast::Sender::new(EVENTS),
             own_api: OnceLock::new(),
         };
-        Self { shared: Arc::new(shared) }
+        let engine = Self { shared: Arc::new(shared) };
+        engine.reload();
+        engine
     }
 
     /// Sets the server's own API, for packs that call it.
@@ -134,13 +144,27 @@ impl Engine {
     }
 
     /// Every pack, by name.
-    pub fn packs(&self) -> &[Arc<Pack>] {
-        &self.shared.packs
+    pub fn packs(&self) -> Arc<[Arc<Pack>]> {
+        self.shared.packs.read().clone()
     }
 
     /// The pack with this name.
-    pub fn pack(&self, name: &str) -> Option<&Arc<Pack>> {
-        self.shared.packs.iter().find(|pack| pack.name == name)
+    pub fn pack(&self, name: &str) -> Option<Arc<Pack>> {
+        self.shared.packs.read().iter().find(|pack| pack.name == name).cloned()
+    }
+
+    /// Reads the operator's packs again, if their folder changed. Returns whether it did. Blocks on
+    /// the disk.
+    pub fn reload(&self) -> bool {
+        let Some(folder) = &self.shared.command_packs else { return false };
+        let Some(packs) = folder.changed() else { return false };
+        *self.shared.packs.write() = with_built_in(packs);
+        true
+    }
+
+    /// Whether there may be packs of the operator.
+    pub fn has_command_packs(&self) -> bool {
+        self.shared.command_packs.is_some()
     }
 
     /// Changes of jobs, with their owners.
@@ -291,6 +315,18 @@ impl Engine {
     fn downgrade(&self) -> Weak<Shared> {
         Arc::downgrade(&self.shared)
     }
+}
+
+/// The packs of this program, and those of the operator. The first of a name counts.
+fn with_built_in(others: Vec<Pack>) -> Arc<[Arc<Pack>]> {
+    let mut all: Vec<Arc<Pack>> = Vec::new();
+    for pack in packs::all().into_iter().chain(others) {
+        match all.iter().any(|known| known.name == pack.name) {
+            true => tracing::warn!(pack = pack.name, "A pack with this name exists already"),
+            false => all.push(Arc::new(pack)),
+        }
+    }
+    all.into()
 }
 
 fn new_id() -> PackResult<JobId> {

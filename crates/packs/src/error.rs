@@ -52,6 +52,12 @@ impl PackError {
         self
     }
 
+    /// Says that the same call fails again.
+    pub fn permanent(mut self) -> Self {
+        self.body.retryable = Some(false);
+        self
+    }
+
     /// Adds how long to wait before trying again.
     pub fn retry_after_s(mut self, seconds: u64) -> Self {
         self.body.retry_after = Some(seconds);

@@ -5,8 +5,11 @@
 //! job survives its caller, and a restart of the server either resumes it or ends it with a reason.
 
 mod authorized;
+mod command_packs;
 mod context;
 mod digest;
+mod docling;
+mod document;
 mod endpoints;
 mod engine;
 mod error;
@@ -17,19 +20,26 @@ mod glob;
 mod http;
 mod job_artifacts;
 mod json;
+mod manifest;
+mod media;
 mod own_api;
 mod pack;
-mod page;
 mod packs;
+mod page;
+#[cfg(test)]
+mod reference;
 mod repo_overview;
 mod repository;
 mod script;
 mod secrets;
+mod session_file;
 mod session_use;
+mod toolset;
 mod write_file;
 
 pub use crate::session_use::NamedSession;
 pub use context::Context;
+pub use docling::Docling;
 pub use endpoints::{Endpoint, Endpoints};
 pub use engine::{Engine, Limits, Options, Services};
 pub use error::{PackError, PackResult};
@@ -38,3 +48,4 @@ pub use job_artifacts::JobArtifacts;
 pub use own_api::{OwnApi, OwnReply};
 pub use pack::{Input, Needs, Pack, Routing, SessionNeed};
 pub use secrets::Secrets;
+pub use toolset::{TOOLSETS, Toolset};

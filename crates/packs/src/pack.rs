@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{Context, PackError, PackResult};
+use crate::{Context, PackError, PackResult, toolset};
 
 /// A typed tool that runs as a job.
 pub struct Pack {
@@ -33,6 +33,10 @@ pub struct Pack {
     pub input: Input,
     /// Schema of its output.
     pub output: fn(&mut SchemaGenerator) -> Schema,
+    /// Schema of the input of an operator's pack, which its manifest declares.
+    pub declared_input: Option<Value>,
+    /// Why it cannot run, if its manifest is wrong.
+    pub broken: Option<String>,
     run: Run,
 }
 
@@ -43,6 +47,8 @@ pub struct Needs {
     pub session: SessionNeed,
     /// Programs in the session.
     pub programs: &'static [&'static str],
+    /// Programs that only part of its work needs.
+    pub optional_programs: &'static [&'static str],
     /// A credential of the vault.
     pub credential: Option<&'static str>,
 }
@@ -138,8 +144,20 @@ impl Pack {
                 name: || I::schema_name().into_owned(),
             },
             output: |generator| generator.subschema_for::<O>(),
+            declared_input: None,
+            broken: None,
             run: Box::new(run),
         }
+    }
+
+    /// Why it cannot run on this machine.
+    pub fn unavailable(&self) -> Option<String> {
+        self.broken.clone().or_else(|| toolset::unavailable(self.needs.programs))
+    }
+
+    /// What it lacks on this machine, for part of its work.
+    pub fn limited(&self) -> Option<String> {
+        toolset::unavailable(self.needs.optional_programs)
     }
 
     /// Runs it.
@@ -165,6 +183,11 @@ impl Pack {
     /// Sets the programs that it needs in the session.
     pub fn programs(self, programs: &'static [&'static str]) -> Self {
         Self { needs: Needs { programs, ..self.needs }, ..self }
+    }
+
+    /// Sets the programs that only part of its work needs.
+    pub fn optional_programs(self, optional_programs: &'static [&'static str]) -> Self {
+        Self { needs: Needs { optional_programs, ..self.needs }, ..self }
     }
 
     /// Sets the credential that it needs.

@@ -10,7 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use helmdeck_egress::{Cidr, Policy};
-use helmdeck_packs::{Engine, HttpClient, Limits, OwnApi, Services};
+use helmdeck_packs::{Docling, Engine, HttpClient, Limits, OwnApi, Services};
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Journal, Sessions};
 use helmdeck_store::{
@@ -18,7 +18,7 @@ use helmdeck_store::{
 };
 use helmdeck_wire::{SessionId, session::EndReason};
 use http::{Method, Uri};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use rustix::process::{Resource, getrlimit};
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
@@ -166,8 +166,10 @@ pub struct Parts {
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) signer: Signer,
     pub(crate) login: Login,
-    /// All tools of the table.
-    pub(crate) tools: Vec<Arc<Tool>>,
+    /// The tools of the table, and the packs.
+    tools: RwLock<Arc<[Arc<Tool>]>>,
+    /// The tools of the table.
+    table: Vec<Arc<Tool>>,
     pub(crate) openapi: Bytes,
     /// The SKILL.md for agents.
     pub(crate) skill: Bytes,
@@ -259,9 +261,12 @@ impl App {
             endpoints: Arc::new(config.services.endpoints()),
             artifacts: artifacts.clone(),
             vault: vault.clone(),
+            docling: docling(config)?,
+            command_packs: config.command_packs_dir.clone(),
         };
         let packs = Engine::new(services, Limits::default());
-        let tools = all_tools(&operations, &packs);
+        let table: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
+        let tools = all_tools(&table, &packs);
         let parts = Parts {
             token_use: TokenUse::default(),
             mcp_clients: McpClients::load(&store, sessions.events().clone()).await?,
@@ -278,7 +283,8 @@ impl App {
             signer,
             login: Login::new(),
             skill: skill::skill(&tools).into(),
-            tools,
+            tools: RwLock::new(tools),
+            table,
             openapi: openapi::document(&operations).to_string().into(),
             metrics: Metrics::start()?,
             egress_policy: policy,
@@ -307,7 +313,20 @@ impl App {
 
     /// The tool with this name.
     pub(crate) fn tool(&self, name: &str) -> Option<Arc<Tool>> {
-        self.tools.iter().find(|tool| tool.name == name).cloned()
+        self.tools.read().iter().find(|tool| tool.name == name).cloned()
+    }
+
+    /// All tools.
+    pub(crate) fn tools(&self) -> Arc<[Arc<Tool>]> {
+        self.tools.read().clone()
+    }
+
+    /// Reads the operator's packs again, and tells clients if they changed. Blocks on the disk.
+    pub(crate) fn reload_packs(&self) {
+        if self.packs.reload() {
+            *self.tools.write() = all_tools(&self.table, &self.packs);
+            self.mcp.tools_changed(&self.tools());
+        }
     }
 
     /// The operation at a matched path, for logs and metrics.
@@ -348,11 +367,17 @@ fn anywhere() -> Policy {
 
 /// The tools of the table, and the packs. A pack hides a tool with its name, which keeps its route:
 /// `browser.interact` is the pack, and `/api/v1/browser/interact` the older action.
-fn all_tools(operations: &[Operation], packs: &Engine) -> Vec<Arc<Tool>> {
-    let table = operations.iter().filter_map(|operation| operation.tool().cloned());
-    let table = table.filter(|tool| packs.pack(&tool.name).is_none());
-    let packs = packs.packs().iter().map(|pack| Arc::new(pack_tool(pack)));
+fn all_tools(table: &[Arc<Tool>], packs: &Engine) -> Arc<[Arc<Tool>]> {
+    let table = table.iter().filter(|tool| packs.pack(&tool.name).is_none()).cloned();
+    let packs = packs.packs();
+    let packs = packs.iter().filter(|pack| pack.broken.is_none());
+    let packs = packs.map(|pack| Arc::new(pack_tool(pack)));
     table.chain(routes::packs::tools()).chain(packs).collect()
+}
+
+fn docling(config: &Config) -> Result<Option<Docling>, ServerError> {
+    let url = config.documents.docling_url.as_ref().filter(|_| config.documents.docling_enabled);
+    url.map(|url| Docling::new(&url.to_string()).map_err(ServerError::Jobs)).transpose()
 }
 
 async fn artifacts(

@@ -8,6 +8,7 @@ mod artifacts;
 mod audit_log;
 mod ceilings;
 mod defaults;
+mod documents;
 mod layers;
 mod live;
 mod nearest;
@@ -27,6 +28,7 @@ use secrecy::SecretString;
 pub use action_log::ActionLog;
 pub use artifacts::ArtifactSettings;
 pub use audit_log::AuditLog;
+pub use documents::DocumentSettings;
 pub use layers::{ConfigError, Origin};
 use layers::{Layers, Origins};
 pub use live::Live;
@@ -91,6 +93,11 @@ pub struct Config {
     pub artifacts: ArtifactSettings,
     /// Retention of the audit log.
     pub audit_log: AuditLog,
+    /// `HELMDECK_COMMAND_PACKS_DIR`: a folder whose programs are packs, named `cmd.NAME` (see
+    /// [operator packs](packs-guide.md#your-own-packs)). Default: none.
+    pub command_packs_dir: Option<PathBuf>,
+    /// What reads documents.
+    pub documents: DocumentSettings,
     /// Settings of the live view.
     pub live: Live,
     /// How connections are encrypted.
@@ -194,6 +201,13 @@ impl Config {
             action_log: ActionLog::read(&mut layers)?,
             artifacts: ArtifactSettings::read(&mut layers)?,
             audit_log: AuditLog::read(&mut layers)?,
+            command_packs_dir: layers.value(
+                "command_packs_dir",
+                "an absolute path",
+                |text| if text.is_empty() { Some(None) } else { absolute(text).map(Some) },
+                || None,
+            )?,
+            documents: DocumentSettings::read(&mut layers)?,
             live: Live::read(&mut layers)?,
             tls: TlsSettings::read(&mut layers)?,
             trusted_proxies: ranges(&mut layers, "trusted_proxies")?,

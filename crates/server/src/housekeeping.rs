@@ -12,6 +12,8 @@ use crate::{App, Config};
 
 /// How often to fold metrics.
 const FOLD_EVERY: Duration = Duration::from_secs(5);
+/// How often the folder of the operator's packs is checked.
+const RELOAD_EVERY: Duration = Duration::from_secs(2);
 /// How often the use of tokens is saved.
 const SAVE_USE_EVERY: Duration = Duration::from_secs(60);
 /// How often to prune actions.
@@ -93,7 +95,15 @@ pub async fn run(app: App, kept: Kept, janitor_interval: Duration) {
             app.clock.sleep_until(app.clock.now() + janitor_interval).await;
         }
     };
-    tokio::join!(fold, save, prune, sweep);
+    let packs = async {
+        while app.packs.has_command_packs() {
+            sleep(RELOAD_EVERY).await;
+            let app = app.clone();
+            // A panic is logged, and the next turn tries again.
+            let _ = tokio::task::spawn_blocking(move || app.reload_packs()).await;
+        }
+    };
+    tokio::join!(fold, save, prune, sweep, packs);
 }
 
 async fn sweep_artifacts(app: &App) {

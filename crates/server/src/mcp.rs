@@ -30,6 +30,11 @@ mod subscriptions;
 
 use std::sync::{Arc, OnceLock};
 
+use parking_lot::RwLock;
+use tokio::sync::watch;
+
+use crate::Tool;
+
 pub use self::http::{challenge, metadata, serve};
 pub use catalogue::{is_offered, mcp_name};
 pub use fixtures::Fixtures;
@@ -39,10 +44,20 @@ pub use sse::{open as open_sse, post as post_sse};
 #[derive(Default)]
 pub struct Mcp {
     endpoint: OnceLock<http::Endpoint>,
-    catalogue: OnceLock<catalogue::Catalogue>,
+    catalogue: RwLock<Option<Arc<catalogue::Catalogue>>>,
+    /// How often the list of tools changed.
+    tool_changes: watch::Sender<u64>,
     texts: long_text::Texts,
     creating: current_session::Creating,
     sse: sse::Connections,
     /// Only tests set it.
     pub fixtures: OnceLock<Arc<dyn Fixtures>>,
+}
+
+impl Mcp {
+    /// Lists these tools from now on, and tells clients.
+    pub fn tools_changed(&self, tools: &[Arc<Tool>]) {
+        *self.catalogue.write() = Some(Arc::new(catalogue::Catalogue::new(tools)));
+        self.tool_changes.send_modify(|changes| *changes += 1);
+    }
 }

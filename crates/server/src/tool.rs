@@ -261,7 +261,8 @@ impl Tool {
     fn whole_schema(&self) -> Value {
         let mut root = (self.root_schema)();
         let Some(object) = root.as_object_mut() else { return root };
-        object.insert("additionalProperties".to_owned(), json!(false));
+        // Only the packs of operators may take any field.
+        object.entry("additionalProperties").or_insert(json!(false));
         let fields = object.entry("properties").or_insert(json!({}));
         if let Value::Object(fields) = fields {
             if self.of_session {

@@ -197,7 +197,7 @@ error_codes! {
     SessionDiskFull "session_disk_full" "The session's disk is full."
     UnknownPack "unknown_pack" "No pack has this name; the message names the nearest."
     UnknownJob "unknown_job" "The job does not exist, has been removed, or belongs to another owner."
-    NotReady "not_ready" "The job has no result yet."
+    NotReady "not_ready" "The job has no result yet, or the pack needs something that the server lacks."
     Cancelled "cancelled" "The job was cancelled."
     SessionUnavailable "session_unavailable" "A pack could not get a session to work in."
     HandlerFailed "handler_failed" "The pack, or a program or service that it uses, failed; the message quotes it."

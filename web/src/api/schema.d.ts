@@ -3998,7 +3998,7 @@ export interface components {
          *     - `session_disk_full`: The session's disk is full.
          *     - `unknown_pack`: No pack has this name; the message names the nearest.
          *     - `unknown_job`: The job does not exist, has been removed, or belongs to another owner.
-         *     - `not_ready`: The job has no result yet.
+         *     - `not_ready`: The job has no result yet, or the pack needs something that the server lacks.
          *     - `cancelled`: The job was cancelled.
          *     - `session_unavailable`: A pack could not get a session to work in.
          *     - `handler_failed`: The pack, or a program or service that it uses, failed; the message quotes it.
@@ -5192,6 +5192,8 @@ export interface components {
             } | null;
             /** @description The newest version, which runs by default. */
             latest: string;
+            /** @description What it lacks for part of its work, and what to do about it. */
+            limited?: string | null;
             /** @description The mode of a session that is created for it. */
             mode?: components["schemas"]["Mode"] | null;
             /** @description Name, such as `repo.fetch`. */
@@ -5215,6 +5217,8 @@ export interface components {
             };
             /** @description The session that it works in: `none`, `one_shot`, `keeps` or `existing`. */
             session: string;
+            /** @description Why it cannot run, and what to do about it. */
+            unavailable?: string | null;
             /** @description Its versions. */
             versions: string[];
         };

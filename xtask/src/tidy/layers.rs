@@ -4,7 +4,14 @@ use super::{Crate, Report, Repository};
 
 /// Rows from the bottom up. A crate may use the rows below its own, never its own row.
 const ROWS: [&[&str]; 6] = [
-    &["helmdeck-wire", "helmdeck-spawn", "helmdeck-schema", "helmdeck-tls"],
+    &[
+        "helmdeck-wire",
+        "helmdeck-spawn",
+        "helmdeck-schema",
+        "helmdeck-tls",
+        "helmdeck-repo-map",
+        "helmdeck-documents",
+    ],
     &[
         "helmdeck-runtime",
         "helmdeck-store",

@@ -15,20 +15,24 @@ use super::{Report, Repository};
 const LIST: &str = "scripts/packages.sh";
 
 /// Packages whose programs have other names, with the programs we use.
-const PACKAGES: [(&str, &[&str]); 14] = [
+const PACKAGES: [(&str, &[&str]); 18] = [
     ("at-spi2-core", &["at-spi-bus-launcher"]),
     ("bubblewrap", &["bwrap"]),
     ("build-essential", &["cc", "gcc", "make"]),
     ("dbus-daemon", &["dbus-daemon", "dbus-run-session"]),
+    ("ffmpeg", &["ffmpeg", "ffprobe"]),
     ("fontconfig", &["fc-list"]),
     ("imagemagick", &["compare", "convert", "import"]),
     ("nginx-light", &["nginx"]),
     ("npm", &["node", "npm"]),
+    ("poppler-utils", &["pdfinfo", "pdftohtml", "pdftoppm"]),
     ("procps", &["pgrep", "ps"]),
     ("python3-pip", &["pip", "python3"]),
+    ("tesseract-ocr", &["tesseract"]),
     ("tigervnc-scraping-server", &["X0tigervnc"]),
     ("tigervnc-standalone-server", &["Xtigervnc"]),
     ("tigervnc-viewer", &["xtigervncviewer"]),
+    ("universal-ctags", &["ctags"]),
     ("x11-xkb-utils", &["xkbcomp"]),
 ];
 

@@ -27,6 +27,7 @@ mod crowds;
 mod debugging;
 mod desktop;
 mod disk;
+mod documents;
 mod egress;
 mod env;
 mod exec;

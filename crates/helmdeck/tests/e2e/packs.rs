@@ -15,7 +15,8 @@ async fn repository() -> Index {
     Index::start(|_| {
         let dir = tempfile::tempdir().unwrap();
         let script = "git init -q src && cd src && mkdir docs && echo '# App' > README.md && \
-                      echo 'print(\"hi\")' > main.py && echo text > docs/a.md && git add -A && \
+                      echo 'print(\"hi\")' > main.py && echo text > docs/a.md && \
+                      printf 'def helper(name):\n    return name\n' > lib.py && git add -A && \
                       git -c user.name=a -c user.email=a@example.com commit -qm first && \
                       git clone -q --bare . ../app.git && cd ../app.git && git update-server-info";
         let made = Command::new("bash").args(["-c", script]).current_dir(dir.path()).status();
@@ -60,6 +61,13 @@ async fn a_repository_is_cloned_changed_tested_and_committed() {
     };
     let listed = output(&agent, "fs.list", with(json!({ "glob": "**/*.md" }))).await;
     assert_eq!(listed["files"], json!(["README.md", "docs/a.md"]));
+    let map = output(&agent, "repo.map", with(json!({ "token_budget": 40 }))).await;
+    assert_eq!(map["map"], "lib.py:\n  1 def helper(name)\n", "{map}");
+    assert!(map["tokens_estimated"].as_u64().unwrap() <= 40);
+    let wrong = with(json!({ "languages": ["cobol"] }));
+    let message =
+        agent.post("/api/v1/packs/repo.map", &wrong).await.expect_error(400, "invalid_input");
+    assert!(message.contains("python"), "{message}");
     let edit = json!({ "path": "main.py", "search": "hi", "replace": "hello" });
     assert_eq!(output(&agent, "fs.patch", with(edit)).await["applied"], 1);
     let large = "é".repeat(500_000);

@@ -53,7 +53,7 @@ impl Engine {
         if let (Some(id), Some(caller)) = (job.own_session_id.take(), &caller) {
             end_session(&self.shared.services.sessions, caller, &id).await;
         }
-        let pack = self.pack(&job.pack).filter(|pack| pack.version == job.version).cloned();
+        let pack = self.pack(&job.pack).filter(|pack| pack.version == job.version);
         match (pack, caller) {
             (Some(pack), Some(caller)) if job.started_at.is_none() || pack.resumable => {
                 info!(job.id = job.id.as_str(), pack = job.pack, "Resuming job");

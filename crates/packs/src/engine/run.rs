@@ -201,6 +201,7 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
             endpoints: services.endpoints.clone(),
             own_api: shared.own_api.get().and_then(Weak::upgrade),
             services_http: services.services_http.clone(),
+            docling: services.docling.clone(),
             session: used.as_ref().map(|used| used.session.clone()),
             progress: progress.clone(),
         };

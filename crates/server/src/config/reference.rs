@@ -11,6 +11,7 @@ const SOURCES: [&str; 8] = [
     include_str!("action_log.rs"),
     include_str!("artifacts.rs"),
     include_str!("audit_log.rs"),
+    include_str!("documents.rs"),
     include_str!("live.rs"),
     include_str!("services.rs"),
     include_str!("tls.rs"),

@@ -69,6 +69,13 @@ impl Config {
             "vnc_public_base" => {
                 text(&self.live.vnc_public_base.as_ref().map_or(String::new(), ToString::to_string))
             }
+            "command_packs_dir" => {
+                text(&self.command_packs_dir.as_ref().map_or("".into(), |it| it.to_string_lossy()))
+            }
+            "docling_enabled" => self.documents.docling_enabled.to_string(),
+            "docling_url" => text(
+                &self.documents.docling_url.as_ref().map_or(String::new(), ToString::to_string),
+            ),
             "publish_vnc_ports" => self.live.publish_vnc_ports.to_string(),
             "embed_ancestors" => text(self.live.embed_ancestors.as_deref().unwrap_or_default()),
             "allowed_origins" => text(&self.live.allowed_origins.join(",")),

@@ -50,8 +50,9 @@ async fn dispatch(
         Step::Answered(result) => return Ok(result),
         Step::Tool(name, args) => (name, args),
     };
-    let entry = Catalogue::of(&client.app).find(&name).ok_or_else(|| unknown(client, &name))?;
-    Ok(match answer(client, entry, args).await {
+    let entry = Catalogue::of(&client.app).find(&name).cloned();
+    let entry = entry.ok_or_else(|| unknown(client, &name))?;
+    Ok(match answer(client, &entry, args).await {
         Ok(result) => result,
         Err(error) => reply::failure(&error),
     })

@@ -43,7 +43,7 @@ const HIDDEN_ARGUMENTS: [&str; 2] = ["stream", "idempotency_key"];
 
 /// Every tool of the MCP door, in the order it is listed.
 pub struct Catalogue {
-    entries: Vec<Entry>,
+    entries: Vec<Arc<Entry>>,
 }
 
 /// A tool of the table, as it is listed.
@@ -68,12 +68,18 @@ fn normalised(name: &str) -> String {
 
 impl Catalogue {
     /// The catalogue of a server.
-    pub fn of(app: &App) -> &Self {
-        app.mcp.catalogue.get_or_init(|| Self::new(&app.tools))
+    pub fn of(app: &App) -> Arc<Self> {
+        if let Some(catalogue) = &*app.mcp.catalogue.read() {
+            return catalogue.clone();
+        }
+        let new = Arc::new(Self::new(&app.tools()));
+        app.mcp.catalogue.write().get_or_insert(new).clone()
     }
 
-    fn new(tools: &[Arc<Tool>]) -> Self {
-        let entries = tools.iter().filter(|tool| is_offered(tool)).map(Entry::new);
+    /// The catalogue of these tools.
+    pub fn new(tools: &[Arc<Tool>]) -> Self {
+        let entries =
+            tools.iter().filter(|tool| is_offered(tool)).map(|tool| Arc::new(Entry::new(tool)));
         let mut entries: Vec<_> = entries.collect();
         entries.sort_by(|one, other| one.tool.name.cmp(&other.tool.name));
         Self { entries }
@@ -90,17 +96,17 @@ impl Catalogue {
     }
 
     /// Every tool.
-    pub fn all(&self) -> impl Iterator<Item = &Entry> {
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.entries.iter()
     }
 
     /// The tools that the client may call.
-    pub fn available(&self, client: &Client) -> impl Iterator<Item = &Entry> {
+    pub fn available(&self, client: &Client) -> impl Iterator<Item = &Arc<Entry>> {
         self.entries.iter().filter(|entry| client.caller.may(entry.tool.scope))
     }
 
     /// The tool with this name, in any of its spellings.
-    pub fn find(&self, name: &str) -> Option<&Entry> {
+    pub fn find(&self, name: &str) -> Option<&Arc<Entry>> {
         let wanted = normalised(name);
         self.entries.iter().find(|entry| normalised(&entry.tool.name) == wanted)
     }

@@ -118,6 +118,7 @@ impl ServerHandler for Door {
         followed.tasks = vec![
             AbortOnDropHandle::new(telling),
             subscriptions::follow_list(&client, changes.clone()),
+            subscriptions::follow_tools(&client, changes.clone()),
         ];
         followed.changes = Some(changes);
     }
@@ -259,6 +260,9 @@ impl ServerHandler for Door {
         if filter.resources_list_changed == Some(true) {
             tasks.push(subscriptions::follow_list(&client, changes.clone()));
         }
+        if filter.tools_list_changed == Some(true) {
+            tasks.push(subscriptions::follow_tools(&client, changes.clone()));
+        }
         for uri in filter.resource_subscriptions.iter().flatten().take(subscriptions::MOST) {
             tasks.extend(subscriptions::follow_screen(&client, uri, changes.clone()));
         }
@@ -270,6 +274,7 @@ impl ServerHandler for Door {
             };
             let sent = match change {
                 Some(Change::List) => context.sink().notify_resource_list_changed().await,
+                Some(Change::Tools) => context.sink().notify_tool_list_changed().await,
                 Some(Change::Resource(uri)) => context.sink().notify_resource_updated(uri).await,
                 None => return Ok(()),
             };

@@ -198,7 +198,8 @@ async fn content(client: &Client, uri: &str) -> ApiResult<Option<ResourceContent
 
 /// Every tool, and for those that the client cannot call the reason.
 fn packs(client: &Client) -> Value {
-    let tools = Catalogue::of(&client.app).all().map(|entry| {
+    let catalogue = Catalogue::of(&client.app);
+    let tools = catalogue.all().map(|entry| {
         let tool = &entry.tool;
         let available = client.caller.may(tool.scope);
         let reason = (!available).then(|| format!("the token lacks the scope {}", tool.scope));

@@ -21,7 +21,8 @@ pub fn markdown(client: &Client) -> String {
          | programs, builds, files | `session-create` (headless) | `session-exec`, `file-*` |\n\n\
          ## Tools\n\n| tool | style | runs in | seen by people | changes |\n|---|---|---|---|---|\n",
     );
-    for entry in Catalogue::of(&client.app).available(client) {
+    let catalogue = Catalogue::of(&client.app);
+    for entry in catalogue.available(client) {
         let nature = entry.tool.nature;
         text.push_str(&format!(
             "| `{}` | {} | {} | {} | {} |\n",

@@ -1,5 +1,7 @@
 //! Finding tools by what they do.
 
+use std::sync::Arc;
+
 use super::{
     catalogue::{Catalogue, Entry, mcp_name},
     client::Client,
@@ -33,13 +35,14 @@ const SYNONYMS: [(&str, &str); 16] = [
 ];
 
 /// The tools that fit a description of what is wanted, best first.
-pub fn search<'a>(client: &'a Client, wanted: &str) -> Vec<&'a Entry> {
+pub fn search(client: &Client, wanted: &str) -> Vec<Arc<Entry>> {
     let words = words(wanted);
-    let entries = Catalogue::of(&client.app).available(client);
+    let catalogue = Catalogue::of(&client.app);
+    let entries = catalogue.available(client);
     let mut scored: Vec<_> = entries.map(|entry| (score(entry, &words), entry)).collect();
     scored.retain(|(score, _)| *score > 0);
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    scored.into_iter().take(MOST).map(|(_, entry)| entry).collect()
+    scored.into_iter().take(MOST).map(|(_, entry)| entry.clone()).collect()
 }
 
 /// Words and what they also mean, with the weight of each.

@@ -27,6 +27,8 @@ const SEND_DEADLINE: Duration = Duration::from_secs(10);
 pub enum Change {
     /// Sessions came or went.
     List,
+    /// The list of tools changed.
+    Tools,
     /// The resource with this address changed.
     Resource(String),
 }
@@ -52,6 +54,18 @@ pub fn follow_list(client: &Client, changes: mpsc::Sender<Change>) -> AbortOnDro
                 Err(_lost) => true,
             };
             if told && changes.send(Change::List).await.is_err() {
+                return;
+            }
+        }
+    }))
+}
+
+/// Sends the changes of the list of tools, until the receiver is gone.
+pub fn follow_tools(client: &Client, changes: mpsc::Sender<Change>) -> AbortOnDropHandle<()> {
+    let mut changed = client.app.mcp.tool_changes.subscribe();
+    AbortOnDropHandle::new(tokio::spawn(async move {
+        while changed.changed().await.is_ok() {
+            if changes.send(Change::Tools).await.is_err() {
                 return;
             }
         }
@@ -91,6 +105,7 @@ pub async fn tell(peer: Peer<RoleServer>, mut changes: mpsc::Receiver<Change>) {
         let sent = async {
             match change {
                 Change::List => peer.notify_resource_list_changed().await,
+                Change::Tools => peer.notify_tool_list_changed().await,
                 Change::Resource(uri) => {
                     peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await
                 }

@@ -73,6 +73,12 @@ pub struct PackInfo {
     mode: Option<Mode>,
     /// Programs that it needs in the session.
     programs: Vec<&'static str>,
+    /// Why it cannot run, and what to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unavailable: Option<String>,
+    /// What it lacks for part of its work, and what to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limited: Option<String>,
     /// The credential that it needs.
     #[serde(skip_serializing_if = "Option::is_none")]
     credential: Option<&'static str>,
@@ -111,6 +117,8 @@ impl PackInfo {
             session,
             mode,
             programs: pack.needs.programs.to_vec(),
+            unavailable: pack.unavailable(),
+            limited: pack.limited(),
             credential: pack.needs.credential,
             nature: pack.nature,
             routing: pack.routing,
@@ -120,17 +128,16 @@ impl PackInfo {
     }
 
     fn with_schemas(app: &App, pack: &Pack) -> ApiResult<Self> {
-        let tool = app.tool(&pack.name).ok_or_else(|| unknown(app, &pack.name))?;
-        Ok(Self {
-            input_schema: Some(tool.documented_schema()?),
-            output_schema: tool.output_schema(),
-            ..Self::of(pack)
-        })
+        let tool = app.tool(&pack.name);
+        let input_schema = tool.as_ref().map(|tool| tool.documented_schema()).transpose()?;
+        let output_schema = tool.and_then(|tool| tool.output_schema());
+        Ok(Self { input_schema, output_schema, ..Self::of(pack) })
     }
 }
 
 fn unknown(app: &App, name: &str) -> ApiError {
-    let names = app.packs.packs().iter().map(|pack| pack.name.as_str());
+    let packs = app.packs.packs();
+    let names = packs.iter().map(|pack| pack.name.as_str());
     let scored = names.map(|known| (strsim::jaro_winkler(known, name), known));
     let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.8);
     let hint = nearest.map(|(_, name)| format!("; did you mean {name}?")).unwrap_or_default();
@@ -142,7 +149,7 @@ fn unknown(app: &App, name: &str) -> ApiError {
 
 /// The pack with this name.
 pub fn find(app: &App, name: &str) -> ApiResult<Arc<Pack>> {
-    app.packs.pack(name).cloned().ok_or_else(|| unknown(app, name))
+    app.packs.pack(name).ok_or_else(|| unknown(app, name))
 }
 
 /// Lists packs.
@@ -154,7 +161,8 @@ pub async fn list_packs(call: Call, query: PackQuery) -> ApiResult<PackList> {
         let text = format!("{} {} {keywords}", pack.name, pack.doc).to_lowercase();
         words.iter().all(|word| text.contains(word))
     };
-    let mut packs: Vec<_> = call.app.packs.packs().iter().filter(wanted).collect();
+    let all = call.app.packs.packs();
+    let mut packs: Vec<_> = all.iter().filter(wanted).collect();
     // Those whose names or keywords match come first.
     let matches = |pack: &Pack| {
         let is_key = |word: &&&str| {
@@ -197,8 +205,19 @@ pub async fn run_pack(
     Path(name): Path<String>,
     request: Request,
 ) -> ApiResult<Response> {
-    find(&app, &name)?;
+    runnable(&*find(&app, &name)?)?;
     call_named(app, &name, request).await
+}
+
+/// Refuses a pack of the operator whose manifest is wrong.
+fn runnable(pack: &Pack) -> ApiResult<()> {
+    match &pack.broken {
+        Some(reason) => {
+            let error = ApiError::new(ErrorCode::NotReady, format!("{}: {reason}", pack.name));
+            Err(ApiError { retryable: Some(false), ..error })
+        }
+        None => Ok(()),
+    }
 }
 
 /// Runs a version of a pack.
@@ -207,7 +226,7 @@ pub async fn run_version(
     Path((name, version)): Path<(String, String)>,
     request: Request,
 ) -> ApiResult<Response> {
-    of_version(&app, &name, &version)?;
+    runnable(&*of_version(&app, &name, &version)?)?;
     call_named(app, &name, request).await
 }
 

@@ -94,7 +94,8 @@ pub async fn list(call: Call, query: ToolQuery) -> ApiResult<ToolList> {
         query.name.as_ref().is_none_or(|name| *name == tool.name)
             && words.iter().all(|word| text.contains(word))
     };
-    let tools = call.app.tools.iter().filter(|tool| call.caller.may(tool.scope) && wanted(tool));
+    let tools = call.app.tools();
+    let tools = tools.iter().filter(|tool| call.caller.may(tool.scope) && wanted(tool));
     let tools = tools.map(|tool| ToolInfo::of(tool, query.schemas)).collect::<ApiResult<_>>()?;
     Ok(ToolList { tools })
 }

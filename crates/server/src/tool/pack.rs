@@ -56,7 +56,10 @@ fn input_schema(pack: &Pack) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.transforms.push(Box::new(ForClients));
     });
-    let mut root = (pack.input.root)(settings.into_generator()).to_value();
+    let mut root = match &pack.declared_input {
+        Some(declared) => declared.clone(),
+        None => (pack.input.root)(settings.into_generator()).to_value(),
+    };
     if let Some(Value::Object(fields)) =
         root.as_object_mut().map(|object| object.entry("properties").or_insert(json!({})))
     {

@@ -161,7 +161,8 @@ async fn pages_have_addresses_of_the_web_and_steps_are_checked() {
         (json!({ "action": "type", "selector": "a" }), "value"),
         (json!({ "action": "assert_text" }), "text"),
     ] {
-        let refused = ask(&ann, "browser.interact", &json!({ "url": page, "actions": [step] })).await;
+        let refused =
+            ask(&ann, "browser.interact", &json!({ "url": page, "actions": [step] })).await;
         assert_eq!(refused.json()["field"], field, "{step}");
         refused.expect_error(400, "invalid_input");
     }

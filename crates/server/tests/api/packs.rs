@@ -125,6 +125,23 @@ async fn a_one_shot_pack_ends_its_session_and_a_workspace_keeps_it() {
 }
 
 #[tokio::test]
+async fn code_runs_in_its_language() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    for (pack, program) in [("python.run", "python3"), ("node.run", "node")] {
+        let job = run(&ann, pack, &json!({ "_session_id": session, "code": "1" })).await;
+        assert_eq!(
+            (&job["output"]["runtime"], &job["output"]["exit_code"]),
+            (&json!(program), &json!(0))
+        );
+        let neither = json!({ "_session_id": session });
+        let answer = ann.post(&format!("/api/v1/packs/{pack}"), &neither).await;
+        answer.expect_error(400, "invalid_input");
+    }
+}
+
+#[tokio::test]
 async fn mcp_clients_see_packs_as_tools_and_get_handles_as_tasks() {
     let server = FakeServer::start().await;
     let client = modern(&server, "ann");

@@ -1,8 +1,12 @@
-//! Commands of a fake guest: each ends at once, except `sleep`, which runs until it is killed.
+//! Commands of a fake guest: each ends at once, except `sleep`, which runs until it is killed. Tests
+//! can set how programs end.
 
 use std::{io, time::Duration};
 
-use axum::{Json, extract::Query};
+use axum::{
+    Json,
+    extract::{Query, State},
+};
 use helmdeck_link::exec::{Message, Piece, send};
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
@@ -13,10 +17,14 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use tokio::io::AsyncWrite;
 
+use super::guest::{FakeGuest, Outcome};
+
 /// The id of every command.
 const ID: &str = "exec-fake";
 /// The id of `sleep`.
 const SLEEP: &str = "exec-sleep";
+/// Ids of commands whose results a test set begin with this.
+const SET: &str = "exec-set-";
 /// How long a request for the state of `sleep` waits.
 const NAP: Duration = Duration::from_millis(50);
 /// Output of every command.
@@ -26,8 +34,17 @@ const OUTPUT: &str = "done\n";
 pub type Refusal = (StatusCode, Json<ErrorBody>);
 
 /// Starts a command.
-pub async fn start(Json(exec): Json<Exec>) -> Json<Value> {
-    Json(json!({ "id": if exec.command.name() == "sleep" { SLEEP } else { ID } }))
+pub async fn start(State(guest): State<FakeGuest>, Json(exec): Json<Exec>) -> Json<Value> {
+    let (program, args) = exec.command.clone().words();
+    let line = format!("{program} {}", args.join(" "));
+    let mut state = guest.shared.state.lock();
+    let set = state.programs.iter().rposition(|(part, _)| line.contains(part.as_str()));
+    state.started.push(exec);
+    Json(json!({ "id": match set {
+        Some(number) => format!("{SET}{number}"),
+        None if program == "sleep" => SLEEP.to_owned(),
+        None => ID.to_owned(),
+    } }))
 }
 
 /// No command is kept.
@@ -36,7 +53,17 @@ pub async fn list() -> Json<ExecList> {
 }
 
 /// How the command ended.
-pub async fn show(Query(one): Query<OneExec>) -> Result<Json<ExecState>, Refusal> {
+pub async fn show(
+    State(guest): State<FakeGuest>,
+    Query(one): Query<OneExec>,
+) -> Result<Json<ExecState>, Refusal> {
+    let set = one.id.as_str().strip_prefix(SET).and_then(|number| number.parse::<usize>().ok());
+    if let Some(number) = set {
+        let Outcome { exit_code, stdout, stderr } =
+            guest.shared.state.lock().programs[number].1.clone();
+        let (stdout, stderr, exit_code) = (Some(stdout), Some(stderr), Some(exit_code));
+        return Ok(Json(ExecState { exit_code, stdout, stderr, ..ended(one.id) }));
+    }
     known(&one.id)?;
     let running = one.id.as_str() == SLEEP;
     if running {

@@ -9,6 +9,7 @@ use std::{
 use helmdeck_link::{ByteStream, route};
 use helmdeck_wire::{
     ErrorBody,
+    exec::Exec,
     guest::{Begin, LINK_VERSION, Part, Progress, Stage},
     session::Mode,
 };
@@ -61,6 +62,21 @@ pub(super) struct Inside {
     start: Start,
     refusals: HashMap<String, ErrorBody>,
     answers: HashMap<String, Value>,
+    /// Results of programs that a test set, by a part of their command.
+    pub programs: Vec<(String, Outcome)>,
+    /// Programs that were started.
+    pub started: Vec<Exec>,
+}
+
+/// How a program ends.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// Exit code.
+    pub exit_code: i32,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
 }
 
 /// How a guest starts.
@@ -118,6 +134,8 @@ impl FakeGuest {
             start,
             refusals: HashMap::new(),
             answers: HashMap::new(),
+            programs: Vec::new(),
+            started: Vec::new(),
         };
         Self {
             shared: Arc::new(Shared {
@@ -188,6 +206,18 @@ impl FakeGuest {
     /// From now on, actions of this name get this reply.
     pub fn answer(&self, action: &str, answer: Value) {
         self.shared.state.lock().answers.insert(action.to_owned(), answer);
+    }
+
+    /// From now on, programs whose command contains this text end like this.
+    pub fn end_program(&self, part: &str, exit_code: i32, stdout: &str, stderr: &str) {
+        let (stdout, stderr) = (stdout.to_owned(), stderr.to_owned());
+        let outcome = Outcome { exit_code, stdout, stderr };
+        self.shared.state.lock().programs.push((part.to_owned(), outcome));
+    }
+
+    /// The programs that were started.
+    pub fn started(&self) -> Vec<Exec> {
+        self.shared.state.lock().started.clone()
     }
 
     /// From now on, calls are not recorded.

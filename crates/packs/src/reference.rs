@@ -1,0 +1,118 @@
+//! Generates `docs/PACKS.md` from the packs, and checks that it is current.
+
+use std::{
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use helmdeck_wire::{
+    nature::{Effect, Surface},
+    session::Mode,
+};
+
+use crate::{Pack, SessionNeed, packs};
+
+const BEFORE: &str = "\
+# Packs
+
+<!-- Generated from crates/packs/src/packs. Do not edit: see \"Update this page\" below. -->
+
+Every pack of this version. `GET /api/v1/packs/{name}` has the schemas of input and output, and says if a pack
+is unavailable on a server, and why. The [guide](packs-guide.md) explains how to call them.
+
+| pack | what it does | session | needs | surface | changes | tested |
+|---|---|---|---|---|---|---|
+";
+
+const AFTER: &str = "
+**session**: *new* ends with the call, *kept* stays for the next one, *existing* is one that an earlier call left.
+Each takes `_session_id` or `workspace` for a session of yours. **surface**: whether people who watch can see it.
+**tested**: *API* with a fake guest over HTTP, *real* with the real programs in a sandbox.
+
+Operators can add packs of their own: see [the guide](packs-guide.md#your-own-packs).
+
+## Update this page
+
+A test compares this page with the packs. After a change, run:
+
+```sh
+HELMDECK_UPDATE_SNAPSHOTS=1 cargo nextest run -p helmdeck-packs packs_page
+```
+";
+
+#[test]
+fn the_packs_page_describes_every_pack_and_how_it_is_tested() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let fakes = sources(&crates.join("server/tests/api"));
+    let real = sources(&crates.join("helmdeck/tests/e2e"));
+    let mut page = BEFORE.to_owned();
+    let mut packs = packs::all();
+    packs.sort_by(|a, b| a.name.cmp(&b.name));
+    for pack in &packs {
+        let is_named = |sources: &str| sources.contains(&format!("\"{}\"", pack.name));
+        let tested = match (is_named(&fakes), is_named(&real)) {
+            (true, true) => "API, real",
+            (true, false) => "API",
+            (false, true) => "real",
+            (false, false) => panic!("no test names {}", pack.name),
+        };
+        writeln!(page, "{} {tested} |", row(pack)).unwrap();
+    }
+    page += AFTER;
+    let path = crates.join("../docs/PACKS.md");
+    if std::env::var_os("HELMDECK_UPDATE_SNAPSHOTS").is_some() {
+        fs::write(&path, &page).unwrap();
+    }
+    assert!(
+        fs::read_to_string(&path).unwrap_or_default() == page,
+        "the packs changed: run HELMDECK_UPDATE_SNAPSHOTS=1 cargo nextest run -p helmdeck-packs \
+         packs_page, and commit docs/PACKS.md"
+    );
+}
+
+fn row(pack: &Pack) -> String {
+    let doc = pack.doc.replace('|', "\\|");
+    let first = doc.split_once(". ").map_or(doc.as_str(), |(first, _)| first);
+    let mode = |mode| if mode == Mode::Desktop { " desktop" } else { "" };
+    let session = match pack.needs.session {
+        SessionNeed::None => "none".to_owned(),
+        SessionNeed::OneShot(of) => format!("new{}", mode(of)),
+        SessionNeed::Keeps(of) => format!("kept{}", mode(of)),
+        SessionNeed::Existing => "existing".to_owned(),
+    };
+    let code = |name: &&str| format!("`{name}`");
+    let mut needs: Vec<_> = pack.needs.programs.iter().map(code).collect();
+    needs
+        .extend(pack.needs.optional_programs.iter().map(|name| format!("`{name}` for part of it")));
+    needs.extend(pack.needs.credential.map(|name| format!("credential `{name}`")));
+    let surface = match pack.nature.surface {
+        Surface::Headless => "not visible",
+        Surface::Visible => "visible",
+        Surface::Both => "visible on a desktop",
+    };
+    let changes = match pack.nature.effect {
+        Effect::ReadOnly => "nothing",
+        Effect::ChangesSession => "the session",
+        Effect::ChangesWorld => "outside of sessions",
+        Effect::SpendsMoney => "spends money",
+    };
+    let (name, first, needs) = (&pack.name, first.trim_end_matches('.'), needs.join(", "));
+    format!("| `{name}` | {first} | {session} | {needs} | {surface} | {changes} |")
+}
+
+/// The text of all sources in a folder, and in its folders.
+fn sources(folder: &Path) -> String {
+    let mut text = String::new();
+    let mut open: Vec<PathBuf> = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => open.push(path),
+                false => text += &fs::read_to_string(path).unwrap_or_default(),
+            }
+        }
+    }
+    text
+}
