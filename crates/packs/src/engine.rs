@@ -7,6 +7,7 @@
 mod queue;
 mod recovery;
 mod run;
+mod webhooks;
 
 use std::{
     collections::HashMap,
@@ -14,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use helmdeck_sessions::{Caller, Sessions};
+use helmdeck_sessions::{Caller, Clock, Sessions};
 use helmdeck_store::{Artifacts, JobFilter, Store, StoredJob, Vault};
 use helmdeck_wire::{
     ErrorCode, SessionId,
@@ -29,12 +30,17 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{HttpClient, Pack, PackError, PackResult, packs, session_use::NamedSession};
+use crate::{
+    HttpClient, Pack, PackError, PackResult, Webhook, packs, session_use::NamedSession,
+    webhook::Sender,
+};
 use queue::Queue;
 pub use run::Progress;
 
 /// How long results are kept.
 pub const RETENTION: Duration = Duration::from_secs(24 * 3600);
+/// How long results are kept whose webhook was not delivered.
+const UNDELIVERED_RETENTION: Duration = Duration::from_secs(7 * 24 * 3600);
 /// How many changes a slow listener may miss before it has to list jobs again.
 const EVENTS: usize = 256;
 
@@ -67,6 +73,8 @@ pub struct Services {
     pub artifacts: Artifacts,
     /// Credentials.
     pub vault: Vault,
+    /// When attempts to deliver webhooks are due.
+    pub clock: Clock,
 }
 
 /// Options of a call besides the pack's input.
@@ -76,6 +84,8 @@ pub struct Options {
     pub session: NamedSession,
     /// The caller's key for this call: a second call with it returns the same job.
     pub idempotency_key: Option<String>,
+    /// Where the end of the job is reported.
+    pub webhook: Option<Webhook>,
 }
 
 /// Runs packs as jobs. Cheap to clone.
@@ -91,6 +101,7 @@ pub(crate) struct Shared {
     starts: Mutex<run::Starts>,
     live: Mutex<HashMap<JobId, Live>>,
     events: broadcast::Sender<(String, Job)>,
+    webhooks: Sender,
 }
 
 /// A job that waits or runs.
@@ -108,9 +119,17 @@ impl Engine {
     /// An engine with all packs. [`Engine::recover`] must be called once before anything else.
     pub fn new(services: Services, limits: Limits) -> Self {
         let packs = packs::all().into_iter().map(Arc::new).collect();
+        let webhooks = Sender {
+            store: services.store.clone(),
+            vault: services.vault.clone(),
+            http: services.http.clone(),
+            clock: services.clock.clone(),
+            due: Arc::default(),
+        };
         let shared = Shared {
             packs,
             services,
+            webhooks,
             queue: Mutex::new(Queue::new(limits)),
             starts: Mutex::default(),
             live: Mutex::default(),
@@ -173,8 +192,9 @@ impl Engine {
             ended_at: None,
         };
         self.shared.queue.lock().check(&job.owner)?;
-        if let Some(earlier) = self.shared.services.store.add_job(&job).await? {
-            if earlier.pack != job.pack || earlier.input != job.input {
+        if let Some(earlier) = self.add(&job, options.webhook.as_ref()).await? {
+            let same = earlier.pack == job.pack && earlier.input == job.input;
+            if !same || !self.reports_to(&earlier.id, options.webhook.as_ref()).await? {
                 let message = "idempotency_key: used before for another call; choose another";
                 return Err(PackError::invalid("idempotency_key", message));
             }
@@ -246,9 +266,17 @@ impl Engine {
         Ok((stored.pack, stored.input))
     }
 
-    /// Deletes results that are older than 24 hours.
+    /// Deletes old results, and workspaces whose session has ended.
     pub async fn forget(&self) -> PackResult<()> {
-        Ok(self.shared.services.store.forget_jobs(OffsetDateTime::now_utc() - RETENTION).await?)
+        let Services { store, sessions, .. } = &self.shared.services;
+        let now = OffsetDateTime::now_utc();
+        store.forget_jobs(now - RETENTION, now - UNDELIVERED_RETENTION).await?;
+        for id in store.workspace_sessions().await? {
+            if !sessions.is_alive(&id) {
+                store.forget_workspaces(&id).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Waits for a change of a job that waits or runs.

@@ -113,6 +113,15 @@ impl HttpClient {
         })
     }
 
+    /// Sends a request, and returns the response even if it is a redirect.
+    pub async fn send_once(&self, request: HttpRequest) -> PackResult<HttpResponse> {
+        let limit = request.timeout;
+        timeout(limit, self.once(request, &unchanged)).await.unwrap_or_else(|_| {
+            let message = format!("no complete answer within {} s", limit.as_secs());
+            Err(PackError::new(ErrorCode::Timeout, message))
+        })
+    }
+
     async fn follow(
         &self,
         mut request: HttpRequest,
@@ -163,6 +172,10 @@ impl HttpClient {
             Err(_) => Err(PackError::failed(format!("TLS with {host} took too long"))),
         }
     }
+}
+
+async fn unchanged(_host: &str, request: HttpRequest) -> PackResult<HttpRequest> {
+    Ok(request)
 }
 
 /// Sends one request over a connection.
@@ -251,7 +264,7 @@ fn join(base: &str, location: &str) -> Option<String> {
 }
 
 /// Whether an address is encrypted, and its host with port.
-fn authority(url: &str) -> PackResult<(bool, &str)> {
+pub(crate) fn authority(url: &str) -> PackResult<(bool, &str)> {
     let lower = url.get(..8.min(url.len())).unwrap_or_default().to_ascii_lowercase();
     let secure = lower.starts_with("https://");
     if !secure && !lower.starts_with("http://") {

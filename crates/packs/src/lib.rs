@@ -18,6 +18,7 @@ mod repository;
 mod script;
 mod secrets;
 mod session_use;
+mod webhook;
 mod write_file;
 
 pub use crate::session_use::NamedSession;
@@ -28,3 +29,4 @@ pub use http::{HttpClient, HttpRequest, HttpResponse};
 pub use job_artifacts::JobArtifacts;
 pub use pack::{Input, Needs, Pack, Routing, SessionNeed};
 pub use secrets::Secrets;
+pub use webhook::Webhook;

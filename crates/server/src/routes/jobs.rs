@@ -105,7 +105,7 @@ pub async fn cancel(call: Call, wanted: OneJob) -> ApiResult<Job> {
 pub async fn rerun(call: Call, wanted: OneJob) -> ApiResult<Outcome> {
     let (name, input) = call.app.packs.input(&call.caller, &wanted.job_id).await?;
     let pack = find(&call.app, &name)?;
-    start(&call, &pack, input, Options::default(), 0, true).await
+    start(&call, &pack, input, Options::default(), 0).await
 }
 
 /// Follows a job.

@@ -12,6 +12,7 @@
     reason = "a test may"
 )]
 
+mod a2a;
 mod access;
 mod artifacts;
 mod attached;
@@ -54,3 +55,4 @@ mod settings;
 mod tls;
 mod tokens;
 mod vault;
+mod webhooks;
