@@ -74,12 +74,13 @@ async fn after_a_kill_of_the_server_a_job_that_may_not_run_twice_fails_with_a_re
             let job = ann.post("/api/v1/packs/cmd.run", &input).await.expect(202).json();
             ids.push(job["job_id"].as_str().unwrap().to_owned());
         }
-        let id = ids[0].clone();
-        let began = async || {
-            let job = ann.get(&format!("/api/v1/jobs/{id}")).await.expect(200).json();
-            (!job["started_at"].is_null()).then_some(())
-        };
-        eventually(SOON, began).await.expect("it begins");
+        for id in &ids {
+            let began = async || {
+                let job = ann.get(&format!("/api/v1/jobs/{id}")).await.expect(200).json();
+                (!job["started_at"].is_null()).then_some(())
+            };
+            eventually(SOON, began).await.expect("it begins");
+        }
     }
     server.kill().await;
     server.restart().await;
