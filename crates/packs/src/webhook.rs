@@ -37,6 +37,11 @@ impl Webhook {
         }
         Ok(Self { url, secret })
     }
+
+    /// Host and port of the receiver.
+    pub fn host(&self) -> &str {
+        authority(&self.url).map_or("", |(_, host)| host)
+    }
 }
 
 impl fmt::Debug for Webhook {

@@ -8,6 +8,7 @@ mod card;
 mod error;
 mod message;
 mod rpc;
+mod stream;
 mod task;
 mod version;
 

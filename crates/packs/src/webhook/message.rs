@@ -219,10 +219,14 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_secret_signs_as_openssl_does() {
-        // Made by `openssl dgst -sha256 -hmac`.
-        let key = signing_key("plain secret").unwrap();
-        let signature = BASE64_STANDARD.encode(hmac::sign(&key, b"msg_1.1700000000.{}"));
-        assert_eq!(signature, "/flFcbNgBSzf0XQueaRxljo0UdwlymNnKfh0KiZ7mK4=");
+    fn signatures_are_those_of_other_implementations() {
+        // Made by `openssl dgst -sha256 -hmac`, and by the Standard Webhooks library for Python.
+        for (secret, signature) in [
+            ("plain secret", "/flFcbNgBSzf0XQueaRxljo0UdwlymNnKfh0KiZ7mK4="),
+            ("whsec_aHVudGVyMg==", "TjNeh/c6AE7+v8faziuuuJ4gkWPRX2wRtWVnnmeKojc="),
+        ] {
+            let signed = hmac::sign(&signing_key(secret).unwrap(), b"msg_1.1700000000.{}");
+            assert_eq!(BASE64_STANDARD.encode(signed), signature);
+        }
     }
 }

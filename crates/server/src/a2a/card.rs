@@ -28,7 +28,7 @@ pub async fn card(State(app): State<App>, headers: HeaderMap) -> Response {
         "version": env!("CARGO_PKG_VERSION"),
         "documentationUrl": address.url("/docs"),
         "supportedInterfaces": [interface(Version::V1), interface(Version::V03)],
-        "capabilities": { "streaming": false, "pushNotifications": false, "extendedAgentCard": false },
+        "capabilities": { "streaming": true, "pushNotifications": false, "extendedAgentCard": false },
         "defaultInputModes": [JSON],
         "defaultOutputModes": [JSON],
         "securitySchemes": { "bearer": {

@@ -15,11 +15,12 @@ use helmdeck_wire::{
 };
 use http::request::Parts;
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     error::{Failure, RpcError},
     message::{SendParams, SkillCall},
+    stream::Followed,
     task::{TaskView, context_of},
     version::{Method, Version},
 };
@@ -53,6 +54,12 @@ struct RpcRequest {
     params: Value,
 }
 
+/// What a request gets.
+enum Answer {
+    Result(Value),
+    Stream(Box<Followed>),
+}
+
 /// A task by id.
 #[derive(Deserialize)]
 struct OneTask {
@@ -65,12 +72,13 @@ pub async fn serve(State(app): State<App>, request: Request) -> ApiResult<Respon
     let call = call(&app, &parts)?;
     let bytes = body::read(content, app.max_body_bytes).await?;
     let (id, answer) = match parse(&bytes) {
-        Ok(request) => (request.id.clone(), answer(&call, &parts, request).await),
+        Ok(request) => (request.id.clone(), answer(call, &parts, request).await),
         Err(error) => (Value::Null, Err(error.into())),
     };
     let mut reply = json!({ "jsonrpc": "2.0", "id": id });
     let (name, value) = match answer {
-        Ok(result) => ("result", result),
+        Ok(Answer::Result(result)) => ("result", result),
+        Ok(Answer::Stream(followed)) => return Ok(followed.response()),
         Err(Failure::Rpc(error)) => ("error", error.body()),
         Err(Failure::Http(error)) => return Err(error),
     };
@@ -100,7 +108,7 @@ fn parse(bytes: &[u8]) -> Result<RpcRequest, RpcError> {
     Ok(request)
 }
 
-async fn answer(call: &Call, parts: &Parts, request: RpcRequest) -> Result<Value, Failure> {
+async fn answer(call: Call, parts: &Parts, request: RpcRequest) -> Result<Answer, Failure> {
     let header = parts.headers.get(VERSION).and_then(|value| value.to_str().ok());
     let in_query = query::pairs(parts.uri.query().unwrap_or_default());
     let in_query = in_query.iter().find(|(name, _)| name.eq_ignore_ascii_case(VERSION));
@@ -111,35 +119,57 @@ async fn answer(call: &Call, parts: &Parts, request: RpcRequest) -> Result<Value
     let Some((method, version)) = Method::named(&request.method) else {
         return Err(RpcError::unknown_method(&request.method).into());
     };
-    let params = request.params;
-    match method {
-        Method::Send => send(call, version, params).await,
-        Method::Get => {
-            let OneTask { id } = read(params)?;
-            let job = own_job(call, Scope::SESSIONS_READ, &id).await?;
-            Ok(show(call, version, &job).await?)
+    let RpcRequest { id, params, .. } = request;
+    let job = match method {
+        Method::Send => {
+            let job = send(&call, params, WAIT_S).await?;
+            return Ok(Answer::Result(view(version, &job, &call).begun()));
         }
-        Method::Cancel => {
-            let OneTask { id } = read(params)?;
-            let job = own_job(call, Scope::SESSIONS_ACT, &id).await?;
-            if job.state != JobState::Working {
-                let message = format!("the task is {}", job.state.as_str());
-                return Err(RpcError::not_cancelable(message).into());
-            }
-            let job = call.app.packs.cancel(&call.caller, &job.job_id).await;
-            Ok(show(call, version, &job.map_err(ApiError::from)?).await?)
-        }
+        Method::Get => own_job(&call, Scope::SESSIONS_READ, params).await?,
+        Method::Cancel => cancel(&call, params).await?,
         Method::Stream => {
-            let message = "there are no streams: poll the task";
-            Err(RpcError::unsupported(message).into())
+            let job = send(&call, params, 0).await?;
+            return Ok(Answer::Stream(Box::new(job.followed(call, version, id))));
+        }
+        Method::Subscribe => {
+            let job = own_job(&call, Scope::SESSIONS_READ, params).await?;
+            if job.job.state != JobState::Working {
+                let message = format!("the task is {}: get it instead", job.job.state.as_str());
+                return Err(RpcError::unsupported(message).into());
+            }
+            return Ok(Answer::Stream(Box::new(job.followed(call, version, id))));
         }
         Method::List => {
             let message = "tasks are listed by GET /api/v1/jobs";
-            Err(RpcError::unsupported(message).into())
+            return Err(RpcError::unsupported(message).into());
         }
-        Method::Push => Err(RpcError::no_push().into()),
-        Method::ExtendedCard => Err(RpcError::no_extended_card().into()),
+        Method::Push => return Err(RpcError::no_push().into()),
+        Method::ExtendedCard => return Err(RpcError::no_extended_card().into()),
+    };
+    Ok(Answer::Result(view(version, &job, &call).task()))
+}
+
+/// A job and the context that it belongs to.
+struct JobInContext {
+    job: Job,
+    context: String,
+}
+
+impl JobInContext {
+    async fn find(call: &Call, job: Job) -> ApiResult<Self> {
+        let (_, input) = call.app.packs.input(&call.caller, &job.job_id).await?;
+        let context = context_of(&job, &input);
+        Ok(Self { job, context })
     }
+
+    fn followed(self, call: Call, version: Version, id: Value) -> Followed {
+        let Self { job, context } = self;
+        Followed { call, version, id, context, job }
+    }
+}
+
+fn view<'a>(version: Version, job: &'a JobInContext, call: &'a Call) -> TaskView<'a> {
+    TaskView { version, job: &job.job, context: &job.context, address: &call.address }
 }
 
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
@@ -149,8 +179,8 @@ fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
     })
 }
 
-/// Runs a skill, and waits for it for a while.
-async fn send(call: &Call, version: Version, params: Value) -> Result<Value, Failure> {
+/// Runs a skill, and waits for it for at most this long.
+async fn send(call: &Call, params: Value, wait_s: u64) -> Result<JobInContext, Failure> {
     let SkillCall { skill, input, context, at_once } = read::<SendParams>(params)?.skill_call()?;
     let pack = find(&call.app, &skill)?;
     let tool = call.app.tool(&pack.name).ok_or_else(|| ApiError::internal("a pack has no tool"))?;
@@ -161,18 +191,25 @@ async fn send(call: &Call, version: Version, params: Value) -> Result<Value, Fai
     let (mut options, wait) = options(&mut input)?;
     set_context(&mut options, &pack, context)?;
     let at_once = at_once || pack.returns_handle || options.webhook.is_some();
-    let wait = if at_once { 0 } else { wait.unwrap_or(WAIT_S) };
+    let wait = if at_once { 0 } else { wait.unwrap_or(wait_s).min(wait_s) };
     // A client that disconnects finds the task again.
     let mut job = begin(call, &pack, input, options).await?;
     if wait > 0 {
         let waited = call.app.packs.wait(&call.caller, &job.job_id, Duration::from_secs(wait));
         job = waited.await.map_err(ApiError::from)?;
     }
-    let task = show(call, version, &job).await?;
-    Ok(match version {
-        Version::V1 => Value::Object(Map::from_iter([("task".to_owned(), task)])),
-        Version::V03 => task,
-    })
+    Ok(JobInContext::find(call, job).await?)
+}
+
+/// Cancels a task.
+async fn cancel(call: &Call, params: Value) -> Result<JobInContext, Failure> {
+    let JobInContext { job, context } = own_job(call, Scope::SESSIONS_ACT, params).await?;
+    if job.state != JobState::Working {
+        let message = format!("the task is {}", job.state.as_str());
+        return Err(RpcError::not_cancelable(message).into());
+    }
+    let job = call.app.packs.cancel(&call.caller, &job.job_id).await.map_err(ApiError::from)?;
+    Ok(JobInContext { job, context })
 }
 
 /// Tasks of one context share a session: the context is the workspace, or a session by its id. A pack
@@ -207,16 +244,11 @@ fn new_context() -> ApiResult<String> {
 }
 
 /// A job of the caller.
-async fn own_job(call: &Call, scope: Scope, id: &str) -> Result<Job, Failure> {
+async fn own_job(call: &Call, scope: Scope, params: Value) -> Result<JobInContext, Failure> {
+    let OneTask { id } = read(params)?;
     if !call.caller.may(scope) {
         return Err(lacks(scope).into());
     }
-    let job = call.app.packs.job(&call.caller, &JobId::new(id)).await;
-    Ok(job.map_err(ApiError::from)?)
-}
-
-async fn show(call: &Call, version: Version, job: &Job) -> ApiResult<Value> {
-    let (_, input) = call.app.packs.input(&call.caller, &job.job_id).await?;
-    let context = context_of(job, &input);
-    Ok(TaskView { version, job, context: &context, address: &call.address }.task())
+    let job = call.app.packs.job(&call.caller, &JobId::new(id)).await.map_err(ApiError::from)?;
+    Ok(JobInContext::find(call, job).await?)
 }

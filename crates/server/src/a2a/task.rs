@@ -1,6 +1,6 @@
 //! A job as a task.
 
-use helmdeck_wire::job::{Job, JobArtifact};
+use helmdeck_wire::job::{Job, JobArtifact, JobState};
 use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
 
@@ -20,15 +20,7 @@ pub struct TaskView<'a> {
 impl TaskView<'_> {
     /// The task as JSON.
     pub fn task(&self) -> Value {
-        let Self { job, context, version, .. } = self;
-        let changed = job.ended_at.or(job.started_at).unwrap_or(job.created_at);
-        let mut status = Map::new();
-        status.insert("state".to_owned(), version.state(job).into());
-        status.insert("timestamp".to_owned(), timestamp(changed).into());
-        let failure = job.error.as_ref().map(ToString::to_string);
-        if let Some(text) = failure.or_else(|| job.message.clone()) {
-            status.insert("message".to_owned(), self.agent_message(&text));
-        }
+        let Self { job, context, .. } = self;
         let mut metadata = json!({
             "pack": job.pack, "version": job.version, "progress": job.progress,
             "duration_ms": job.duration_ms,
@@ -37,11 +29,60 @@ impl TaskView<'_> {
             fields.insert("_session_id".to_owned(), json!(session));
         }
         let mut task = json!({
-            "id": job.job_id, "contextId": context, "status": status,
+            "id": job.job_id, "contextId": context, "status": self.status(),
             "artifacts": self.artifacts(), "metadata": metadata,
         });
         self.mark(&mut task, "task");
         task
+    }
+
+    fn status(&self) -> Map<String, Value> {
+        let Self { job, version, .. } = self;
+        let changed = job.ended_at.or(job.started_at).unwrap_or(job.created_at);
+        let mut status = Map::new();
+        status.insert("state".to_owned(), version.state(job).into());
+        status.insert("timestamp".to_owned(), timestamp(changed).into());
+        let failure = job.error.as_ref().map(ToString::to_string);
+        if let Some(text) = failure.or_else(|| job.message.clone()) {
+            status.insert("message".to_owned(), self.agent_message(&text));
+        }
+        status
+    }
+
+    /// The task as the first message of a stream.
+    pub fn begun(&self) -> Value {
+        self.wrapped("task", self.task())
+    }
+
+    /// What a stream reports when the job has changed.
+    pub fn changes(&self) -> Vec<Value> {
+        let ended = self.job.state != JobState::Working;
+        let update = || json!({ "taskId": self.job.job_id, "contextId": self.context });
+        let with = |kind: &str, name: &str, value: Value| {
+            let mut update = update();
+            if let Value::Object(fields) = &mut update {
+                fields.insert(name.to_owned(), value);
+                if name == "status" && self.version == Version::V03 {
+                    fields.insert("final".to_owned(), ended.into());
+                }
+            }
+            self.mark(&mut update, kind);
+            update
+        };
+        let files = if ended { self.artifacts() } else { Vec::new() };
+        let files = files.into_iter().map(|artifact| {
+            self.wrapped("artifactUpdate", with("artifact-update", "artifact", artifact))
+        });
+        let status = with("status-update", "status", Value::Object(self.status()));
+        files.chain([self.wrapped("statusUpdate", status)]).collect()
+    }
+
+    /// Version 1.0 has the kind of a message around it.
+    fn wrapped(&self, kind: &str, value: Value) -> Value {
+        match self.version {
+            Version::V1 => Value::Object(Map::from_iter([(kind.to_owned(), value)])),
+            Version::V03 => value,
+        }
     }
 
     /// Version 0.3 has the kind of an object in it.

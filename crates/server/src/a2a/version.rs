@@ -16,12 +16,14 @@ pub enum Version {
 pub enum Method {
     /// Run a skill.
     Send,
+    /// Run a skill and follow its task.
+    Stream,
+    /// Follow a task.
+    Subscribe,
     /// Show a task.
     Get,
     /// Cancel a task.
     Cancel,
-    /// A stream of updates, which this server does not have.
-    Stream,
     /// A list of tasks, which this server does not have here.
     List,
     /// Push notifications, for which packs have webhooks instead.
@@ -70,12 +72,14 @@ impl Method {
             "GetTask" => (Self::Get, V1),
             "CancelTask" => (Self::Cancel, V1),
             "ListTasks" => (Self::List, V1),
-            "SendStreamingMessage" | "SubscribeToTask" => (Self::Stream, V1),
+            "SendStreamingMessage" => (Self::Stream, V1),
+            "SubscribeToTask" => (Self::Subscribe, V1),
             "GetExtendedAgentCard" => (Self::ExtendedCard, V1),
             "message/send" => (Self::Send, V03),
             "tasks/get" => (Self::Get, V03),
             "tasks/cancel" => (Self::Cancel, V03),
-            "message/stream" | "tasks/resubscribe" => (Self::Stream, V03),
+            "message/stream" => (Self::Stream, V03),
+            "tasks/resubscribe" => (Self::Subscribe, V03),
             "agent/getAuthenticatedExtendedCard" => (Self::ExtendedCard, V03),
             name if name.starts_with("tasks/pushNotificationConfig/") => (Self::Push, V03),
             name if name.contains("TaskPushNotificationConfig") => (Self::Push, V1),

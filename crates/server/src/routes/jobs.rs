@@ -131,7 +131,7 @@ pub async fn events(
 }
 
 /// Waits for a change of a job. `None` when the server stops.
-async fn changed(app: &App, caller: &Caller, last: &Job) -> Option<Job> {
+pub async fn changed(app: &App, caller: &Caller, last: &Job) -> Option<Job> {
     loop {
         tokio::select! {
             () = app.packs.changed(&last.job_id) => {}

@@ -1,6 +1,6 @@
 //! Deliveries of webhooks.
 
-use helmdeck_store::DeliveryFilter;
+use helmdeck_store::{AuditEntry, DeliveryFilter};
 use helmdeck_wire::{
     job::JobId,
     webhook::{Delivery, DeliveryId, DeliveryList, DeliveryState},
@@ -57,5 +57,8 @@ pub async fn list(call: Call, query: DeliveryQuery) -> ApiResult<DeliveryList> {
 
 /// Sends a delivery again.
 pub async fn replay(call: Call, wanted: OneDelivery) -> ApiResult<Delivery> {
-    Ok(call.app.packs.replay(&call.caller, &wanted.id).await?)
+    let delivery = call.app.packs.replay(&call.caller, &wanted.id).await?;
+    let entry = AuditEntry::new("webhook.replayed").actor(&call.caller);
+    call.app.audit.record(entry.target(wanted.id.as_str()));
+    Ok(delivery)
 }

@@ -171,9 +171,11 @@ pub async fn begin(
     input: Value,
     options: Options,
 ) -> ApiResult<Job> {
+    let receiver = options.webhook.as_ref().map(|webhook| webhook.host().to_owned());
     let job = call.app.packs.submit(&call.caller, pack, input, options).await?;
     let entry = AuditEntry::new("pack.started").actor(&call.caller).target(&pack.name);
-    call.app.audit.record(entry.detail("job_id", job.job_id.as_str()));
+    let entry = entry.detail("job_id", job.job_id.as_str()).detail("webhook", receiver);
+    call.app.audit.record(entry);
     Ok(job)
 }
 

@@ -101,6 +101,38 @@ async fn a_task_that_works_can_be_cancelled_once_and_by_its_owner_only() {
     assert_eq!(rpc(&ann, "CancelTask", id).await["error"]["code"], -32002);
 }
 
+/// The results of a stream.
+async fn stream(client: &Client, method: &str, params: Value) -> Vec<Value> {
+    let request = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
+    let answer = client.post("/a2a/v1", &request).await.expect(200);
+    assert_eq!(answer.header("content-type"), "text/event-stream", "{}", answer.text());
+    let text = answer.text();
+    let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    let responses = data.map(|data| serde_json::from_str::<Value>(data).unwrap());
+    responses.map(|response| response["result"].clone()).collect()
+}
+
+#[tokio::test]
+async fn a_task_is_followed_as_a_stream_until_it_ends() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    let new = stream(&ann, "SendStreamingMessage", message("cmd.run", &echo(&session))).await;
+    assert!(new[0]["task"]["id"].is_string(), "{new:?}");
+    let artifact = &new[new.len() - 2]["artifactUpdate"]["artifact"];
+    assert_eq!(artifact["parts"][0]["data"]["exit_code"], 0, "{new:?}");
+    let last = &new[new.len() - 1]["statusUpdate"];
+    assert_eq!(last["status"]["state"], "TASK_STATE_COMPLETED", "{new:?}");
+    assert_eq!((&last["taskId"], last.get("final")), (&new[0]["task"]["id"], None));
+
+    let old = stream(&ann, "message/stream", message("cmd.run", &echo(&session))).await;
+    assert_eq!(old[0]["kind"], "task", "{old:?}");
+    let last = &old[old.len() - 1];
+    assert_eq!((&last["kind"], &last["final"]), (&json!("status-update"), &json!(true)));
+    let ended = rpc(&ann, "tasks/resubscribe", json!({ "id": old[0]["id"] })).await;
+    assert_eq!(ended["error"]["code"], -32004, "it has ended: {ended}");
+}
+
 #[tokio::test]
 async fn tasks_of_one_context_share_a_session() {
     let server = FakeServer::start().await;
@@ -134,7 +166,6 @@ async fn a_failure_of_a_skill_is_a_failed_task_and_wrong_input_an_error() {
     let unknown = rpc(&ann, "SendMessage", message("cmd.rum", &json!({}))).await;
     assert!(unknown["error"]["message"].as_str().unwrap().contains("did you mean cmd.run?"));
     for (method, code) in [
-        ("SendStreamingMessage", -32004),
         ("ListTasks", -32004),
         ("tasks/pushNotificationConfig/set", -32003),
         ("GetExtendedAgentCard", -32007),
