@@ -13,6 +13,7 @@ use helmdeck_wire::{
     Scope,
     job::{Job, JobId, JobState},
 };
+use memchr::memmem;
 use rmcp::{
     ErrorData, RoleServer,
     model::{CustomRequest, CustomResult, ErrorCode},
@@ -53,8 +54,8 @@ struct Params {
 /// version of the request.
 pub fn rename(version: Option<&str>, body: Bytes) -> Bytes {
     let newer = version.is_some_and(|version| version >= EXTENSION_SINCE);
-    let mentions = |word: &[u8]| body.windows(word.len()).any(|part| part == word);
-    if newer || !mentions(b"tasks/") && !mentions(b"tasks\\/") {
+    // Nearly no message has one.
+    if newer || memmem::find(&body, b"tasks").is_none() {
         return body;
     }
     let Ok(mut message) = serde_json::from_slice::<Map<String, Value>>(&body) else { return body };
