@@ -7,6 +7,7 @@
 mod queue;
 mod recovery;
 mod run;
+mod webhooks;
 
 use std::{
     collections::HashMap,
@@ -15,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use helmdeck_sessions::{Caller, Sessions};
+use helmdeck_sessions::{Caller, Clock, Sessions};
 use helmdeck_store::{Artifacts, JobFilter, Store, StoredJob, Vault};
 use helmdeck_wire::{
     ErrorCode, SessionId,
@@ -31,14 +32,16 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Docling, Endpoints, HttpClient, OwnApi, Pack, PackError, PackResult,
-    command_packs::CommandPacks, packs, session_use::NamedSession,
+    Docling, Endpoints, HttpClient, OwnApi, Pack, PackError, PackResult, Webhook,
+    command_packs::CommandPacks, packs, session_use::NamedSession, webhook::Sender,
 };
 use queue::Queue;
 pub use run::Progress;
 
 /// How long results are kept.
 pub const RETENTION: Duration = Duration::from_secs(24 * 3600);
+/// How long results are kept whose webhook was not delivered.
+const UNDELIVERED_RETENTION: Duration = Duration::from_secs(7 * 24 * 3600);
 /// How many changes a slow listener may miss before it has to list jobs again.
 const EVENTS: usize = 256;
 
@@ -79,6 +82,8 @@ pub struct Services {
     pub docling: Option<Docling>,
     /// The folder of the operator's packs, if there is one.
     pub command_packs: Option<PathBuf>,
+    /// When attempts to deliver webhooks are due.
+    pub clock: Clock,
 }
 
 /// Options of a call besides the pack's input.
@@ -88,6 +93,8 @@ pub struct Options {
     pub session: NamedSession,
     /// The caller's key for this call: a second call with it returns the same job.
     pub idempotency_key: Option<String>,
+    /// Where the end of the job is reported.
+    pub webhook: Option<Webhook>,
 }
 
 /// Runs packs as jobs. Cheap to clone.
@@ -105,6 +112,7 @@ pub(crate) struct Shared {
     live: Mutex<HashMap<JobId, Live>>,
     events: broadcast::Sender<(String, Job)>,
     own_api: OnceLock<Weak<dyn OwnApi>>,
+    webhooks: Sender,
 }
 
 /// A job that waits or runs.
@@ -122,10 +130,18 @@ impl Engine {
     /// An engine with all packs. [`Engine::recover`] must be called once before anything else.
     pub fn new(services: Services, limits: Limits) -> Self {
         let command_packs = services.command_packs.clone().map(CommandPacks::new);
+        let webhooks = Sender {
+            store: services.store.clone(),
+            vault: services.vault.clone(),
+            http: services.http.clone(),
+            clock: services.clock.clone(),
+            due: Arc::default(),
+        };
         let shared = Shared {
             packs: RwLock::new(with_built_in(Vec::new())),
             command_packs,
             services,
+            webhooks,
             queue: Mutex::new(Queue::new(limits)),
             starts: Mutex::default(),
             live: Mutex::default(),
@@ -211,8 +227,9 @@ impl Engine {
             ended_at: None,
         };
         self.shared.queue.lock().check(&job.owner)?;
-        if let Some(earlier) = self.shared.services.store.add_job(&job).await? {
-            if earlier.pack != job.pack || earlier.input != job.input {
+        if let Some(earlier) = self.add(&job, options.webhook.as_ref()).await? {
+            let same = earlier.pack == job.pack && earlier.input == job.input;
+            if !same || !self.reports_to(&earlier.id, options.webhook.as_ref()).await? {
                 let message = "idempotency_key: used before for another call; choose another";
                 return Err(PackError::invalid("idempotency_key", message));
             }
@@ -284,9 +301,17 @@ impl Engine {
         Ok((stored.pack, stored.input))
     }
 
-    /// Deletes results that are older than 24 hours.
+    /// Deletes old results, and workspaces whose session has ended.
     pub async fn forget(&self) -> PackResult<()> {
-        Ok(self.shared.services.store.forget_jobs(OffsetDateTime::now_utc() - RETENTION).await?)
+        let Services { store, sessions, .. } = &self.shared.services;
+        let now = OffsetDateTime::now_utc();
+        store.forget_jobs(now - RETENTION, now - UNDELIVERED_RETENTION).await?;
+        for id in store.workspace_sessions().await? {
+            if !sessions.is_alive(&id) {
+                store.forget_workspaces(&id).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Waits for a change of a job that waits or runs.

@@ -135,6 +135,15 @@ impl HttpClient {
         })
     }
 
+    /// Sends a request, and returns the response even if it is a redirect.
+    pub async fn send_once(&self, request: HttpRequest) -> PackResult<HttpResponse> {
+        let limit = request.timeout;
+        timeout(limit, self.once(request, &unchanged)).await.unwrap_or_else(|_| {
+            let message = format!("no complete answer within {} s", limit.as_secs());
+            Err(PackError::new(ErrorCode::Timeout, message))
+        })
+    }
+
     async fn follow(
         &self,
         mut request: HttpRequest,
@@ -187,6 +196,10 @@ impl HttpClient {
             Err(_) => Err(PackError::failed(format!("TLS with {host} took too long"))),
         }
     }
+}
+
+async fn unchanged(_host: &str, request: HttpRequest) -> PackResult<HttpRequest> {
+    Ok(request)
 }
 
 /// Sends one request over a connection.

@@ -35,6 +35,7 @@ mod secrets;
 mod session_file;
 mod session_use;
 mod toolset;
+mod webhook;
 mod write_file;
 
 pub use crate::session_use::NamedSession;
@@ -49,3 +50,4 @@ pub use own_api::{OwnApi, OwnReply};
 pub use pack::{Input, Needs, Pack, Routing, SessionNeed};
 pub use secrets::Secrets;
 pub use toolset::{TOOLSETS, Toolset};
+pub use webhook::Webhook;

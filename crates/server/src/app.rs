@@ -29,6 +29,7 @@ use tokio_util::{
 
 use crate::{
     Config, Instance, Operation, ServerError, Tool,
+    a2a::A2a,
     admin::{self, NewAdmin},
     client_address::TrustedProxies,
     config::Live,
@@ -107,6 +108,8 @@ pub async fn run(
     let new_admin = admin::ensure(store, config).await?;
     let tidy = housekeeping::run(app.clone(), Kept::new(config), config.artifacts.janitor_interval);
     let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy));
+    let webhooks = tokio::spawn(app.packs.clone().send_webhooks(app.closing.clone()));
+    let webhooks = AbortOnDropHandle::new(webhooks);
     let scheme = config.scheme();
     let version = env!("CARGO_PKG_VERSION");
     let entry = AuditEntry::new("server.started").detail("version", version);
@@ -133,6 +136,8 @@ pub async fn run(
     let sessions = serve(listener, Serving::new(&app, routes), drain, shutdown).await;
     app.live.close();
     let _ = tokio::time::timeout(GOODBYE, app.live.wait()).await;
+    // Its own limit is shorter.
+    let _ = tokio::time::timeout(2 * GOODBYE, webhooks).await;
     if sessions == Shutdown::EndSessions {
         app.sessions.end_all(EndReason::ServerStopped).await;
     }
@@ -200,6 +205,7 @@ pub struct Parts {
     pub(crate) closing: CancellationToken,
     /// The MCP door.
     pub(crate) mcp: Mcp,
+    pub(crate) a2a: A2a,
     /// Operation ids by path. A path has few methods.
     operation_ids: HashMap<String, Vec<(Method, Arc<str>)>>,
 }
@@ -263,6 +269,7 @@ impl App {
             vault: vault.clone(),
             docling: docling(config)?,
             command_packs: config.command_packs_dir.clone(),
+            clock: clock.clone(),
         };
         let packs = Engine::new(services, Limits::default());
         let table: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
@@ -306,6 +313,7 @@ impl App {
             live: TaskTracker::new(),
             closing: CancellationToken::new(),
             mcp: Mcp::default(),
+            a2a: A2a::default(),
             operation_ids: operation_ids(operations),
         };
         Ok(Self { parts: Arc::new(parts) })

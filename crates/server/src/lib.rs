@@ -4,6 +4,7 @@
 //! id, log, panics), `auth.rs` (token and scope) and a thin handler in `routes/`, and then goes to
 //! [`helmdeck_sessions`].
 
+mod a2a;
 mod accept;
 pub mod admin;
 mod app;

@@ -15,6 +15,7 @@ mod fixtures;
 mod formats;
 mod http;
 mod instructions;
+mod legacy_tasks;
 mod long_text;
 mod portable_schema;
 mod profile;
@@ -27,6 +28,7 @@ mod search;
 mod session_store;
 mod sse;
 mod subscriptions;
+mod tasks;
 
 use std::sync::{Arc, OnceLock};
 

@@ -16,7 +16,7 @@ use crate::{
 pub use schema::{ForClients, without_notes};
 
 /// Descriptions of the tags, in reading order.
-const TAGS: [(&str, &str); 22] = [
+const TAGS: [(&str, &str); 23] = [
     ("sessions", "Create, list, watch, share and end sessions, and move files in and out."),
     ("desktop", "Drive a desktop session by pixel: mouse, keyboard, windows and programs."),
     ("browser", "Drive the session's browser by page and element."),
@@ -32,6 +32,7 @@ const TAGS: [(&str, &str); 22] = [
     ("auth", "Log in and out."),
     ("packs", "Typed tools that run as jobs."),
     ("jobs", "Calls of packs, and their results."),
+    ("webhooks", "Deliveries of results to webhooks."),
     ("connect", "Connect MCP clients."),
     ("skill", "Instructions for agents."),
     ("tokens", "Create, list and revoke tokens."),

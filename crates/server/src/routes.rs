@@ -31,3 +31,4 @@ pub mod tokens;
 pub mod tools;
 pub mod vault;
 pub mod wall;
+pub mod webhooks;

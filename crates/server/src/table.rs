@@ -1,5 +1,6 @@
 //! The table of all API operations.
 
+mod a2a;
 mod actions;
 mod artifacts;
 mod audit;
@@ -39,6 +40,7 @@ pub fn operations() -> Vec<Operation> {
         live::debugging(),
         server::tools(),
         mcp::operations(),
+        a2a::operations(),
         packs::operations(),
         actions::browser(),
         actions::desktop(),

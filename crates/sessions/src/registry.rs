@@ -248,6 +248,11 @@ impl Sessions {
         visible.find(|session| session.id() == id).cloned().ok_or_else(|| self.missing(caller, id))
     }
 
+    /// Whether a session exists and has not ended, whoever it belongs to.
+    pub fn is_alive(&self, id: &SessionId) -> bool {
+        self.shared.sessions.lock().iter().any(|session| session.id() == id && session.is_alive())
+    }
+
     /// Why the caller has no such session.
     fn missing(&self, caller: &Caller, id: &SessionId) -> SessionError {
         let id = id.clone();

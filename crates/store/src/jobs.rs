@@ -8,7 +8,7 @@ use serde_json::Value;
 use sqlx::{QueryBuilder, Row, sqlite::SqliteRow};
 use time::OffsetDateTime;
 
-use crate::{Store, StoreError, moment};
+use crate::{NewDelivery, Store, StoreError, moment, webhooks};
 
 /// A job as it is stored.
 #[derive(Debug, Clone)]
@@ -92,8 +92,14 @@ impl StoredJob {
 }
 
 impl Store {
-    /// Adds a job. Returns the existing one if the owner has used its idempotency key before.
-    pub async fn add_job(&self, job: &StoredJob) -> Result<Option<StoredJob>, StoreError> {
+    /// Adds a job and its webhook. Returns the existing job, and adds nothing, if the owner has used
+    /// its idempotency key before.
+    pub async fn add_job(
+        &self,
+        job: &StoredJob,
+        webhook: Option<&NewDelivery>,
+    ) -> Result<Option<StoredJob>, StoreError> {
+        let mut work = self.pool.begin().await?;
         let added = sqlx::query(
             "INSERT INTO job (id, owner, caller, pack, version, input, state, progress,
                               idempotency_key, created_at)
@@ -108,21 +114,26 @@ impl Store {
         .bind(job.state.as_str())
         .bind(&job.idempotency_key)
         .bind(moment::write("created_at", job.created_at)?)
-        .execute(&self.pool)
+        .execute(&mut *work)
         .await?;
         if added.rows_affected() > 0 {
+            if let Some(webhook) = webhook {
+                webhooks::add(&mut work, job, webhook).await?;
+            }
+            work.commit().await?;
             return Ok(None);
         }
         let row = sqlx::query("SELECT * FROM job WHERE owner = ? AND idempotency_key = ?")
             .bind(&job.owner)
             .bind(&job.idempotency_key)
-            .fetch_optional(&self.pool)
+            .fetch_optional(&mut *work)
             .await?;
         row.map(|row| read(&row)).transpose()
     }
 
-    /// Saves everything about a job that changes.
+    /// Saves everything about a job that changes. If it has ended, its webhook is due.
     pub async fn save_job(&self, job: &StoredJob) -> Result<(), StoreError> {
+        let mut work = self.pool.begin().await?;
         let at = |field, at: Option<OffsetDateTime>| at.map(|at| moment::write(field, at));
         sqlx::query(
             "UPDATE job SET state = ?, progress = ?, message = ?, output = ?, artifacts = ?,
@@ -140,8 +151,10 @@ impl Store {
         .bind(at("started_at", job.started_at).transpose()?)
         .bind(at("ended_at", job.ended_at).transpose()?)
         .bind(job.id.as_str())
-        .execute(&self.pool)
+        .execute(&mut *work)
         .await?;
+        webhooks::job_saved(&mut work, job).await?;
+        work.commit().await?;
         Ok(())
     }
 
@@ -175,12 +188,21 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Deletes jobs that ended before this time.
-    pub async fn forget_jobs(&self, before: OffsetDateTime) -> Result<(), StoreError> {
-        sqlx::query("DELETE FROM job WHERE ended_at < ?")
-            .bind(moment::write("ended_at", before)?)
-            .execute(&self.pool)
-            .await?;
+    /// Deletes jobs that ended before this time, with their deliveries. A job whose webhook was not
+    /// delivered stays until it ended before `undelivered`.
+    pub async fn forget_jobs(
+        &self,
+        before: OffsetDateTime,
+        undelivered: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        sqlx::query(
+            "DELETE FROM job WHERE ended_at < ?1 AND (ended_at < ?2 OR NOT EXISTS (
+                 SELECT 1 FROM delivery WHERE job_id = job.id AND delivery.state != 'delivered'))",
+        )
+        .bind(moment::write("ended_at", before)?)
+        .bind(moment::write("ended_at", undelivered)?)
+        .execute(&self.pool)
+        .await?;
         Ok(())
     }
 
@@ -196,6 +218,23 @@ impl Store {
             .fetch_optional(&self.pool)
             .await?;
         Ok(row.map(|row| SessionId::new(row.get::<String, _>("session_id"))))
+    }
+
+    /// The sessions behind all workspaces.
+    pub async fn workspace_sessions(&self) -> Result<Vec<SessionId>, StoreError> {
+        let ids: Vec<String> = sqlx::query_scalar("SELECT DISTINCT session_id FROM workspace")
+            .fetch_all(&self.pool)
+            .await?;
+        Ok(ids.into_iter().map(SessionId::new).collect())
+    }
+
+    /// Removes the workspaces of a session that has ended.
+    pub async fn forget_workspaces(&self, session: &SessionId) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM workspace WHERE session_id = ?")
+            .bind(session.as_str())
+            .execute(&self.pool)
+            .await?;
+        Ok(())
     }
 
     /// Sets the session behind a workspace of `owner`.
@@ -256,83 +295,4 @@ fn parse<T: serde::de::DeserializeOwned>(
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-    use time::Duration;
-
-    use super::*;
-
-    fn job(number: u8, owner: &str, key: Option<&str>) -> StoredJob {
-        StoredJob {
-            id: JobId::from_random([number; 12]),
-            owner: owner.to_owned(),
-            caller: "{}".to_owned(),
-            pack: "fs.read".to_owned(),
-            version: 1,
-            input: json!({ "path": "a" }),
-            state: JobState::Working,
-            progress: 0,
-            message: None,
-            output: None,
-            artifacts: Vec::new(),
-            error: None,
-            session_id: None,
-            own_session_id: None,
-            idempotency_key: key.map(str::to_owned),
-            created_at: OffsetDateTime::UNIX_EPOCH + Duration::seconds(i64::from(number)),
-            started_at: None,
-            ended_at: None,
-        }
-    }
-
-    async fn store() -> (tempfile::TempDir, Store) {
-        let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path()).await.unwrap();
-        (dir, store)
-    }
-
-    #[tokio::test]
-    async fn a_job_is_read_as_it_was_saved() {
-        let (_dir, store) = store().await;
-        let mut job = job(1, "ann", None);
-        assert!(store.add_job(&job).await.unwrap().is_none());
-        job.state = JobState::Completed;
-        job.output = Some(json!({ "content": "x" }));
-        job.started_at = Some(job.created_at);
-        job.ended_at = Some(job.created_at + Duration::milliseconds(1500));
-        store.save_job(&job).await.unwrap();
-        let view = store.job(&job.id).await.unwrap().unwrap().view(OffsetDateTime::UNIX_EPOCH);
-        assert_eq!((view.state, view.duration_ms), (JobState::Completed, 1500));
-        assert_eq!(view.output, Some(json!({ "content": "x" })));
-        store.forget_jobs(job.created_at + Duration::seconds(2)).await.unwrap();
-        assert!(store.job(&job.id).await.unwrap().is_none());
-    }
-
-    #[tokio::test]
-    async fn an_idempotency_key_names_one_job_of_its_owner() {
-        let (_dir, store) = store().await;
-        assert!(store.add_job(&job(1, "ann", Some("k"))).await.unwrap().is_none());
-        let first = store.add_job(&job(2, "ann", Some("k"))).await.unwrap().unwrap();
-        assert_eq!(first.id, job(1, "ann", None).id);
-        assert!(store.add_job(&job(3, "bob", Some("k"))).await.unwrap().is_none());
-        assert!(store.add_job(&job(4, "ann", None)).await.unwrap().is_none());
-    }
-
-    #[tokio::test]
-    async fn jobs_are_listed_newest_first_and_page_by_page() {
-        let (_dir, store) = store().await;
-        for number in 1..=5 {
-            let owner = if number == 3 { "bob" } else { "ann" };
-            store.add_job(&job(number, owner, None)).await.unwrap();
-        }
-        let filter = JobFilter { owner: Some("ann".to_owned()), limit: 2, ..JobFilter::default() };
-        let page = store.jobs(&filter).await.unwrap();
-        let ids = |jobs: &[StoredJob]| jobs.iter().map(|job| job.id.clone()).collect::<Vec<_>>();
-        let id = |number| job(number, "", None).id;
-        assert_eq!(ids(&page), [id(5), id(4)]);
-        let filter = JobFilter { before: Some(id(4)), ..filter };
-        assert_eq!(ids(&store.jobs(&filter).await.unwrap()), [id(2), id(1)]);
-        let none = JobFilter { state: Some(JobState::Failed), ..filter };
-        assert!(store.jobs(&none).await.unwrap().is_empty());
-    }
-}
+mod tests;

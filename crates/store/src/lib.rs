@@ -2,10 +2,10 @@
 //!
 //! A SQLite file, `helmdeck.db` in the data directory, holds the admin account, the installation's
 //! id, tokens with their use, revocations, recorded actions and ends of sessions, the audit log,
-//! forwarded ports, sessions of MCP clients, jobs, sealed credentials of the [`Vault`], the index of
-//! artifacts, and settings that an admin changed. Next to it are files of their owners: browser
-//! [`Profiles`], [`Extensions`] and the content of [`Artifacts`]. The state of running sessions is
-//! not stored here; the runtime has it.
+//! forwarded ports, sessions of MCP clients, jobs and their webhooks, sealed credentials of the
+//! [`Vault`], the index of artifacts, and settings that an admin changed. Next to it are files of
+//! their owners: browser [`Profiles`], [`Extensions`] and the content of [`Artifacts`]. The state of
+//! running sessions is not stored here; the runtime has it.
 
 mod actions;
 mod admin;
@@ -28,6 +28,7 @@ mod store;
 mod token_use;
 mod tokens;
 pub mod vault;
+mod webhooks;
 
 pub use admin::Admin;
 pub use artifacts::{
@@ -46,3 +47,4 @@ pub use sealing::SealingKey;
 pub use store::Store;
 pub use token_use::TokenClient;
 pub use vault::Vault;
+pub use webhooks::{DeliveryFilter, NewDelivery, SealedSecret, StoredDelivery};

@@ -68,6 +68,15 @@ impl Store {
         Ok(())
     }
 
+    /// Whether a token or ticket is revoked.
+    pub async fn is_revoked(&self, id: &str) -> Result<bool, StoreError> {
+        let found: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM revoked WHERE id = ?)")
+            .bind(id)
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(found)
+    }
+
     /// All revoked ids, with their expiry.
     pub async fn revoked(&self) -> Result<HashMap<String, OffsetDateTime>, StoreError> {
         let rows = sqlx::query("SELECT id, expires_at FROM revoked").fetch_all(&self.pool).await?;

@@ -17,6 +17,7 @@ mod secret;
 #[cfg(test)]
 mod tests;
 mod totp;
+mod webhook;
 
 use std::{
     collections::HashMap,
@@ -48,6 +49,7 @@ pub use key::{KeySource, VaultKey};
 pub use placeholder::Encoding;
 pub use redactor::{MASK, RedactedStream, Redactor, redact_used};
 pub use secret::Secret;
+pub use webhook::KeyGuard;
 
 /// How many attempts are listed.
 const USAGE_LISTED: u32 = 100;
@@ -376,6 +378,7 @@ async fn seal_again(
         let row = Row { credential, sealed, key_version: version };
         rows::reseal(connection, &row, row.credential.updated_at).await?;
     }
+    webhook::seal_again(connection, old, (version, new)).await?;
     work.commit().await?;
     Ok(rows.len())
 }

@@ -42,6 +42,7 @@ pub mod status;
 pub mod ticket;
 pub mod token;
 pub mod vault;
+pub mod webhook;
 pub mod window;
 
 pub use action::{Action, ActionCall, Done};

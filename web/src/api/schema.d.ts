@@ -24,6 +24,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/agent-card.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The A2A agent card: the packs as skills, with their schemas
+         * @description The A2A agent card: the packs as skills, with their schemas.
+         */
+        get: operations["agent_card"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/v1": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The A2A protocol over JSON-RPC, in the versions 1.0 and 0.3: send a message to run a pack, get its task, cancel it
+         * @description The A2A protocol over JSON-RPC, in the versions 1.0 and 0.3: send a message to run a pack, get its task, cancel it. See docs/packs-guide.md.
+         */
+        post: operations["a2a"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/cdp-stream": {
         parameters: {
             query?: never;
@@ -1531,7 +1571,7 @@ export interface paths {
          * Run a pack
          * @description Run a pack. The body is its input; `GET /api/v1/packs/{name}` has the schema.
          *
-         *     Answers 200 with the job and its output, or 202 with the job if it takes longer than 45 seconds, or `wait_s`: `GET /api/v1/jobs/{job_id}` returns the output later. A client that disconnects before cancels the job. Every pack takes `wait_s` and `idempotency_key`, and packs that work in a session take `_session_id` or `workspace`.
+         *     Answers 200 with the job and its output, or 202 with the job if it takes longer than 45 seconds, or `wait_s`: `GET /api/v1/jobs/{job_id}` returns the output later. A client that disconnects before cancels the job. Every pack takes `wait_s`, `idempotency_key`, `webhook_url` and `webhook_secret`, and packs that work in a session take `_session_id` or `workspace`.
          */
         post: operations["run_pack"];
         delete?: never;
@@ -2496,6 +2536,46 @@ export interface paths {
         get: operations["wall"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries of webhooks, newest first: of each call with a `webhook_url`, whether its result was delivered
+         * @description List deliveries of webhooks, newest first: of each call with a `webhook_url`, whether its result was delivered. `state=dead` lists those that were given up.
+         */
+        get: operations["list_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/deliveries/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again, whether it was delivered or given up
+         * @description Send a delivery again, whether it was delivered or given up. The receiver gets the same `webhook-id`.
+         */
+        post: operations["replay_delivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3659,6 +3739,72 @@ export interface components {
             /** @description The session that performs the action. */
             session_id: string;
         };
+        /** @description The delivery of a job's end to a webhook. */
+        Delivery: {
+            /**
+             * Format: uint32
+             * @description How many attempts were made since it was created or replayed.
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When the call was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When the receiver accepted it.
+             */
+            delivered_at?: string | null;
+            /** @description Its id. */
+            id: components["schemas"]["DeliveryId"];
+            /** @description The job. */
+            job_id: components["schemas"]["JobId"];
+            /** @description Why the last attempt failed. */
+            last_error?: string | null;
+            /**
+             * Format: uint16
+             * @description HTTP status of the last answer.
+             */
+            last_status?: number | null;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due.
+             */
+            next_attempt_at?: string | null;
+            /** @description The job's pack. */
+            pack: string;
+            /** @description Whether it is signed: the call had a `webhook_secret`. */
+            signed: boolean;
+            /** @description Its state. */
+            state: components["schemas"]["DeliveryState"];
+            /** @description Where it is sent. */
+            url: string;
+        };
+        /** @description Id of a delivery. Receivers get it as `webhook-id`, the same for every attempt. */
+        DeliveryId: string;
+        /** @description Deliveries, newest first. */
+        DeliveryList: {
+            /**
+             * Format: uint
+             * @description How many are listed.
+             */
+            count: number;
+            /** @description The deliveries. */
+            deliveries: components["schemas"]["Delivery"][];
+            /** @description Pass it as `cursor` to get the next ones; absent at the end. */
+            next_cursor?: string | null;
+        };
+        /**
+         * @description State of a delivery.
+         *
+         *     - `waiting`: The job has not ended.
+         *     - `pending`: The job has ended; an attempt is due or under way.
+         *     - `delivered`: The receiver accepted it.
+         *     - `dead`: The receiver refused it, or the last attempt failed. It can be replayed.
+         * @enum {string}
+         */
+        DeliveryState: "waiting" | "pending" | "delivered" | "dead";
         /** @description A dialog of a page. */
         Dialog: {
             /** @description Whether it was answered with OK. */
@@ -6607,6 +6753,60 @@ export interface operations {
                 };
                 content: {
                     "text/html": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    agent_card: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    a2a: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -10354,6 +10554,62 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    list_deliveries: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the last page. */
+                cursor?: string;
+                /** @description Only the delivery of this job. */
+                job_id?: string;
+                /** @description How many; 50 by default. */
+                limit?: number;
+                /** @description Only deliveries in this state; `dead` lists dead letters. */
+                state?: components["schemas"]["DeliveryState"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    replay_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the delivery. */
+                id: components["schemas"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
             };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];

@@ -26,6 +26,7 @@ export const kinds = [
   { value: "file.*", text: "Files" },
   { value: "egress.*", text: "Refused connections" },
   { value: "pack.*", text: "Packs" },
+  { value: "webhook.*", text: "Webhooks" },
   { value: "vault.*", text: "Vault" },
   { value: "profile.*", text: "Profiles" },
   { value: "extension.*", text: "Extensions" },

@@ -1,14 +1,20 @@
 //! Jobs that an earlier server left behind.
 
+use std::time::Duration;
+
 use helmdeck_sessions::{Caller, Sessions};
 use helmdeck_store::{JobFilter, StoredJob};
-use helmdeck_wire::{ErrorCode, job::JobState};
+use helmdeck_wire::{ErrorCode, SessionId, job::JobState};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
+use tokio::time::timeout;
 use tracing::{info, warn};
 
 use super::Engine;
 use crate::{PackError, PackResult};
+
+/// How long a job waits for the end of its session.
+const END_SESSION: Duration = Duration::from_secs(20);
 
 /// A caller as it is stored with a job.
 #[derive(Serialize, Deserialize)]
@@ -66,6 +72,7 @@ impl Engine {
         Ok(())
     }
 
+    /// Ends a job that cannot go on. Its webhook is due.
     async fn interrupted(&self, mut job: StoredJob, why: &str) -> PackResult<()> {
         info!(job.id = job.id.as_str(), pack = job.pack, why, "Job was interrupted");
         let message = format!("{why}; it may have done part of its work");
@@ -79,8 +86,14 @@ impl Engine {
 }
 
 /// Ends the session of a job. It may be gone already.
-pub async fn end_session(sessions: &Sessions, caller: &Caller, id: &helmdeck_wire::SessionId) {
-    if let Err(error) = sessions.end(caller, id).await {
-        warn!(session.id = id.as_str(), %error, "Failed to end the session of a job");
+pub async fn end_session(sessions: &Sessions, caller: &Caller, id: &SessionId) {
+    let session = id.as_str();
+    match timeout(END_SESSION, sessions.end(caller, id)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => {
+            warn!(session.id = session, %error, "Failed to end the session of a job");
+        }
+        // It goes on ending, without the job.
+        Err(_) => warn!(session.id = session, "The session of a job takes long to end"),
     }
 }

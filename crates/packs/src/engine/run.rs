@@ -28,6 +28,8 @@ use crate::{
 
 /// How long a cancelled job may take to end its programs and its session.
 pub const CLEAN_UP: Duration = Duration::from_secs(30);
+/// How long the store may take to record the end of a job. Its own limits are shorter.
+const SAVE: Duration = Duration::from_secs(20);
 /// Longest message of progress.
 const MAX_MESSAGE: usize = 500;
 
@@ -163,6 +165,11 @@ async fn follow(shared: Weak<Shared>, mut turn: Turn, begin: tokio::sync::onesho
 /// Runs a job: gets its session, runs the pack, and ends a session that was only for it.
 async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
     let Turn { job, caller, pack, cancel, progress } = turn;
+    if shared.services.store.is_revoked(&caller.token).await? {
+        // While it waited for its turn, or while no server ran.
+        let message = "the token that started the job was revoked before it began";
+        return Err(PackError::new(ErrorCode::Forbidden, message));
+    }
     job.started_at = Some(OffsetDateTime::now_utc());
     job.message = None;
     // Before it does anything, so that it never runs twice.
@@ -265,9 +272,13 @@ async fn finish(shared: &Arc<Shared>, turn: Turn, outcome: PackResult<Value>) {
         duration_ms = view.duration_ms,
         "Job ended"
     );
-    if let Err(error) = shared.services.store.save_job(&job).await {
-        // The next start of the server records it as interrupted.
-        error!(job.id = job.id.as_str(), %error, "Failed to save the result of a job");
+    // The next start of the server records a job that is not saved as interrupted.
+    match timeout(SAVE, shared.services.store.save_job(&job)).await {
+        Ok(Ok(())) => shared.webhooks.due.notify_one(),
+        Ok(Err(error)) => {
+            error!(job.id = job.id.as_str(), %error, "Failed to save the result of a job");
+        }
+        Err(_) => error!(job.id = job.id.as_str(), "Saving the result of a job took too long"),
     }
     shared.publish(&job.owner, &view);
     shared.live.lock().remove(&job.id);

@@ -1,10 +1,15 @@
 //! Calling a tool for an MCP client.
 
+use helmdeck_packs::Pack;
 use helmdeck_wire::{
     ErrorCode, SessionId,
     job::{Job, JobState},
 };
-use rmcp::{ErrorData, RoleServer, model::CallToolResult, service::RequestContext};
+use rmcp::{
+    ErrorData, RoleServer,
+    model::{CallToolResponse, CallToolResult},
+    service::RequestContext,
+};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -13,7 +18,7 @@ use super::{
     catalogue::{Catalogue, Entry},
     client::Client,
     current_session::created_session,
-    progress, reply,
+    progress, reply, tasks,
 };
 use crate::{
     error::{ApiError, ApiResult},
@@ -31,7 +36,7 @@ pub async fn call(
     name: &str,
     args: Map<String, Value>,
     context: &RequestContext<RoleServer>,
-) -> Result<CallToolResult, ErrorData> {
+) -> Result<CallToolResponse, ErrorData> {
     tokio::select! {
         result = dispatch(client, name, args) => result,
         // Dropping the call cancels it, down to the guest.
@@ -45,17 +50,18 @@ async fn dispatch(
     client: &Client,
     name: &str,
     args: Map<String, Value>,
-) -> Result<CallToolResult, ErrorData> {
+) -> Result<CallToolResponse, ErrorData> {
     let (name, args) = match builtin::call(client, name, args) {
-        Step::Answered(result) => return Ok(result),
+        Step::Answered(result) => return Ok(result.into()),
         Step::Tool(name, args) => (name, args),
     };
     let entry = Catalogue::of(&client.app).find(&name).cloned();
     let entry = entry.ok_or_else(|| unknown(client, &name))?;
-    Ok(match answer(client, &entry, args).await {
-        Ok(result) => result,
-        Err(error) => reply::failure(&error),
-    })
+    let answered = match &entry.tool.pack {
+        Some(pack) => pack_answer(client, &entry.tool, pack, args).await,
+        None => answer(client, &entry, args).await.map(Into::into),
+    };
+    Ok(answered.unwrap_or_else(|error| reply::failure(&error).into()))
 }
 
 async fn answer(
@@ -66,9 +72,6 @@ async fn answer(
     let tool = &entry.tool;
     if !client.caller.may(tool.scope) {
         return Err(lacks(tool.scope));
-    }
-    if tool.pack.is_some() {
-        return pack_answer(client, tool, args).await;
     }
     let (mut args, named) = arguments::split(args);
     let session = match (tool.of_session, named) {
@@ -91,22 +94,33 @@ async fn answer(
 async fn pack_answer(
     client: &Client,
     tool: &Tool,
+    pack: &Pack,
     mut args: Map<String, Value>,
-) -> ApiResult<CallToolResult> {
+) -> ApiResult<CallToolResponse> {
+    if !client.caller.may(tool.scope) {
+        return Err(lacks(tool.scope));
+    }
     // Models send `null` or an empty text for what they leave out.
     args.retain(|_, value| !value.is_null() && value != "");
+    if client.takes_tasks && !pack.returns_handle {
+        args.entry("wait_s").or_insert(json!(tasks::WAIT_S));
+    }
     let outcome = tool.call(client.call(), args).await?;
     let job = match &outcome.payload {
         Payload::Json(bytes) => serde_json::from_slice::<Job>(bytes).ok(),
         _ => None,
     };
+    let working = job.as_ref().filter(|job| job.state == JobState::Working);
+    if let Some(job) = working.filter(|_| client.takes_tasks) {
+        return Ok(tasks::created(job).into());
+    }
+    let task = working.map(|job| json!({ "taskId": job.job_id.task_id() }));
     let session = job.as_ref().and_then(|job| job.session_id.clone());
     let mut result = reply::success(client, session.as_ref(), None, outcome).await?;
-    if let Some(job) = job.filter(|job| job.state == JobState::Working) {
-        let task = json!({ "taskId": job.job_id.task_id() });
+    if let Some(task) = task {
         result.meta.get_or_insert_default().0.insert(RELATED_TASK.to_owned(), task);
     }
-    Ok(result)
+    Ok(result.into())
 }
 
 /// Calls a tool; pictures come in a size that model vendors accept, unless the caller chose one.

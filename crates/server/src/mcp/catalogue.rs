@@ -38,6 +38,8 @@ const PREFIX: &str = "helmdeck__";
 pub const SESSION_ARGUMENT: &str = "_session_id";
 /// The arguments of `session-create` that short listings show.
 const BRIEF_SESSION: [&str; 5] = ["forward", "label", "mode", "profile", "start_url"];
+/// Options of packs that short listings leave out.
+const RARE_OPTIONS: [&str; 2] = ["webhook_url", "webhook_secret"];
 /// Streams of events mean nothing to MCP clients, which get progress instead.
 const HIDDEN_ARGUMENTS: [&str; 2] = ["stream", "idempotency_key"];
 
@@ -166,7 +168,7 @@ fn shown(tool: &Tool, mut schema: JsonObject) -> JsonObject {
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
         fields.retain(|name, _| {
             let rare = tool.name == "session.create" && !BRIEF_SESSION.contains(&name.as_str());
-            !rare && name != SESSION_ARGUMENT
+            !rare && name != SESSION_ARGUMENT && !RARE_OPTIONS.contains(&name.as_str())
         });
     }
     schema

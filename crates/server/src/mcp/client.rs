@@ -4,7 +4,7 @@ use ::http::request::Parts;
 use helmdeck_sessions::Caller;
 use rmcp::{ErrorData, RoleServer, model::Implementation, service::RequestContext};
 
-use super::profile::Profile;
+use super::{legacy_tasks::EXTENSION_SINCE, profile::Profile};
 use crate::{App, public::Address, query, token::Claims, tool::Call};
 
 /// The header with the MCP session of protocol versions before 2026-07-28.
@@ -26,6 +26,8 @@ pub struct Client {
     pub transport: &'static str,
     /// What the client calls itself.
     pub info: Option<Implementation>,
+    /// Whether it declares the tasks extension, so that a reply may be a task.
+    pub takes_tasks: bool,
     pub headers: ::http::HeaderMap,
 }
 
@@ -37,6 +39,9 @@ impl Client {
         let mut client =
             client.ok_or_else(|| ErrorData::internal_error("the request has no caller", None))?;
         client.info = context.client_info();
+        let newest = context.protocol_version().is_some_and(|it| it.as_str() >= EXTENSION_SINCE);
+        let declared = context.client_capabilities().is_some_and(|it| it.supports_tasks());
+        client.takes_tasks = newest && declared;
         Ok(client)
     }
 
@@ -63,6 +68,7 @@ impl Client {
             key,
             transport: transport(parts),
             info: None,
+            takes_tasks: false,
             headers: parts.headers.clone(),
         })
     }

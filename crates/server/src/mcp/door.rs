@@ -7,12 +7,13 @@ use parking_lot::Mutex;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
-        Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
-        SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool as McpTool,
-        UnsubscribeRequestParams,
+        CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult,
+        GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
+        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+        ReadResourceResult, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
+        SubscribeRequestParams, SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
+        UpdateTaskParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -26,8 +27,9 @@ use super::{
     client::Client,
     fixtures::Fixtures,
     instructions::INSTRUCTIONS,
-    prompts, resources,
+    legacy_tasks, prompts, resources,
     subscriptions::{self, Change},
+    tasks,
 };
 use crate::{App, mcp_clients::SeenClient};
 
@@ -84,11 +86,11 @@ impl ServerHandler for Door {
     fn get_info(&self) -> ServerConfig {
         let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
-            .enable_tool_list_changed()
             .enable_resources()
             .enable_resources_list_changed()
             .enable_resources_subscribe()
             .enable_prompts()
+            .enable_tasks()
             .build();
         capabilities.logging = self.fixtures().map(|_| Map::new());
         let me = Implementation::new("helmdeck", env!("CARGO_PKG_VERSION"))
@@ -146,7 +148,39 @@ impl ServerHandler for Door {
             return answer;
         }
         let args = request.arguments.unwrap_or_default();
-        Ok(call::call(&client, &request.name, args, &context).await?.into())
+        call::call(&client, &request.name, args, &context).await
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        tasks::get(&self.client(&context)?, &request.task_id).await
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        tasks::update(&self.client(&context)?, &request.task_id).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        tasks::cancel(&self.client(&context)?, &request.task_id).await.map(drop)
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        legacy_tasks::answer(&self.client(&context)?, &request, &context).await
     }
 
     async fn list_prompts(

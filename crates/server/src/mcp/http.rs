@@ -21,11 +21,12 @@ use serde_json::{Value, json};
 use super::{
     client::{Client, SESSION_HEADER},
     door::Door,
+    legacy_tasks,
     profile::Profile,
     session_store::{OWNER, StoredSessions},
 };
 use crate::{
-    App,
+    App, body,
     closing::until,
     error::{ApiError, ApiResult},
     origin,
@@ -33,6 +34,8 @@ use crate::{
     query,
 };
 
+/// The header with the protocol version.
+const VERSION_HEADER: &str = "mcp-protocol-version";
 /// How long an MCP session without traffic stays in memory. Calls may run for an hour without any. The
 /// store restores a session that comes later.
 const IDLE: Duration = Duration::from_secs(2 * 3600);
@@ -112,6 +115,10 @@ pub async fn serve(State(app): State<App>, request: Request) -> ApiResult<Respon
     let ends = parts.method == Method::DELETE;
     let began_here = named.is_none() && parts.method == Method::POST;
     let endpoint = Endpoint::of(&app);
+    let body = match parts.method {
+        Method::POST => legacy_body(&app, &parts, body).await?,
+        _ => body,
+    };
     let request = Request::from_parts(parts, body);
     let response = OWNER.scope(owner.clone(), endpoint.service.handle(request)).await;
     let began = response.headers().get(SESSION_HEADER).and_then(|id| id.to_str().ok());
@@ -125,6 +132,16 @@ pub async fn serve(State(app): State<App>, request: Request) -> ApiResult<Respon
         *response.body_mut() = Body::empty();
     }
     Ok(response)
+}
+
+/// The body of a request, with methods renamed if the client is older than the tasks extension.
+async fn legacy_body(app: &App, parts: &Parts, body: Body) -> ApiResult<Body> {
+    let version = parts.headers.get(VERSION_HEADER).and_then(|version| version.to_str().ok());
+    if version.is_some_and(|version| version >= legacy_tasks::EXTENSION_SINCE) {
+        return Ok(body);
+    }
+    let bytes = body::read(body, app.max_body_bytes).await?;
+    Ok(Body::from(legacy_tasks::rename(version, bytes)))
 }
 
 /// Host, origin and query of a request.

@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 8;
 /// The formats of strings that every vendor accepts.
 const FORMATS: [&str; 1] = ["date-time"];
 /// Keywords that are left out: some vendors refuse them, and models do not need them.
-const DROPPED: [&str; 9] = [
+const DROPPED: [&str; 10] = [
     "$schema",
     "$defs",
     "title",
@@ -20,6 +20,7 @@ const DROPPED: [&str; 9] = [
     "contentEncoding",
     "propertyNames",
     "uniqueItems",
+    "writeOnly",
 ];
 
 /// The schema in portable form.

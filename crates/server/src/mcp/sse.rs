@@ -31,7 +31,7 @@ use rmcp::{
 use tokio::sync::mpsc;
 use tokio_util::sync::PollSender;
 
-use super::{client::Client, door::Door, http::admit};
+use super::{client::Client, door::Door, http::admit, legacy_tasks};
 use crate::{
     App,
     closing::until,
@@ -151,6 +151,7 @@ pub async fn post(State(app): State<App>, request: Request) -> ApiResult<Respons
     let bytes = body::to_bytes(content, app.max_body_bytes).await.map_err(|_| {
         ApiError::new(ErrorCode::InvalidJson, "the message is too large or incomplete")
     })?;
+    let bytes = legacy_tasks::rename(None, bytes);
     let mut message: ClientJsonRpcMessage = serde_json::from_slice(&bytes).map_err(|error| {
         ApiError::new(ErrorCode::InvalidJson, format!("not a JSON-RPC message: {error}"))
     })?;

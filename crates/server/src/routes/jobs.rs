@@ -105,7 +105,7 @@ pub async fn cancel(call: Call, wanted: OneJob) -> ApiResult<Job> {
 pub async fn rerun(call: Call, wanted: OneJob) -> ApiResult<Outcome> {
     let (name, input) = call.app.packs.input(&call.caller, &wanted.job_id).await?;
     let pack = find(&call.app, &name)?;
-    start(&call, &pack, input, Options::default(), 0, true).await
+    start(&call, &pack, input, Options::default(), 0).await
 }
 
 /// Follows a job.
@@ -131,7 +131,7 @@ pub async fn events(
 }
 
 /// Waits for a change of a job. `None` when the server stops.
-async fn changed(app: &App, caller: &Caller, last: &Job) -> Option<Job> {
+pub async fn changed(app: &App, caller: &Caller, last: &Job) -> Option<Job> {
     loop {
         tokio::select! {
             () = app.packs.changed(&last.job_id) => {}

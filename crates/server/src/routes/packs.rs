@@ -240,6 +240,14 @@ struct StartPack {
     /// Its input, with `_session_id` or `workspace` if it takes one.
     #[serde(default)]
     input: Map<String, Value>,
+    /// Address that gets the result as a POST.
+    #[serde(default)]
+    #[schemars(length(min = 8, max = 2000))]
+    webhook_url: Option<String>,
+    /// Signs what `webhook_url` gets.
+    #[serde(default)]
+    #[schemars(length(min = 4, max = 500), extend("x-secret" = true, "writeOnly" = true))]
+    webhook_secret: Option<String>,
 }
 
 /// Tools of agents for long jobs. HTTP clients use `/api/v1/jobs`.
@@ -278,6 +286,13 @@ async fn start_pack(call: Call, wanted: StartPack) -> ApiResult<Outcome> {
         .ok_or_else(|| unknown(&call.app, &wanted.pack))?;
     let mut args = wanted.input;
     args.insert("wait_s".to_owned(), 0.into());
+    for (field, value) in
+        [("webhook_url", wanted.webhook_url), ("webhook_secret", wanted.webhook_secret)]
+    {
+        if let Some(value) = value {
+            args.insert(field.to_owned(), value.into());
+        }
+    }
     let mut outcome = tool.call(call, args).await?;
     outcome.status = Some(StatusCode::ACCEPTED);
     Ok(outcome)

@@ -4,7 +4,7 @@ use helmdeck_wire::{Scope, job::Job};
 
 use crate::{
     operation::{Access, Operation, get, post},
-    routes::{jobs, packs},
+    routes::{jobs, packs, webhooks},
     tool::{Nature, json_tool, tool},
 };
 
@@ -68,11 +68,27 @@ pub fn operations() -> Vec<Operation> {
                  its output or error.",
             )
             .returns_text("text/event-stream"),
+        json_tool("webhook.list", webhooks::list)
+            .doc(
+                "List deliveries of webhooks, newest first: of each call with a `webhook_url`, whether \
+                 its result was delivered. `state=dead` lists those that were given up.",
+            )
+            .scope(Scope::SESSIONS_READ)
+            .nature(plain.reads())
+            .get("/api/v1/webhooks/deliveries", "list_deliveries"),
+        json_tool("webhook.replay", webhooks::replay)
+            .doc(
+                "Send a delivery again, whether it was delivered or given up. The receiver gets the \
+                 same `webhook-id`.",
+            )
+            .scope(Scope::SESSIONS_ACT)
+            .nature(Nature { open_world: true, ..plain })
+            .post("/api/v1/webhooks/deliveries/{id}/replay", "replay_delivery"),
     ]
 }
 
 const RUN: &str = "Run a pack. The body is its input; `GET /api/v1/packs/{name}` has the schema.\n\n\
     Answers 200 with the job and its output, or 202 with the job if it takes longer than 45 seconds, or \
     `wait_s`: `GET /api/v1/jobs/{job_id}` returns the output later. A client that disconnects before \
-    cancels the job. Every pack takes `wait_s` and `idempotency_key`, and packs that work in a session \
-    take `_session_id` or `workspace`.";
+    cancels the job. Every pack takes `wait_s`, `idempotency_key`, `webhook_url` and `webhook_secret`, and \
+    packs that work in a session take `_session_id` or `workspace`.";

@@ -2,16 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use helmdeck_packs::{Engine, NamedSession, Options, Pack, SessionNeed};
+use helmdeck_packs::{Engine, NamedSession, Options, Pack, SessionNeed, Webhook};
 use helmdeck_sessions::Scope;
 use helmdeck_store::AuditEntry;
 use helmdeck_wire::{
-    ErrorBody, SessionId,
+    ErrorBody, ErrorCode, SessionId,
     job::{Job, JobId, JobState},
 };
 use http::StatusCode;
 use schemars::generate::SchemaSettings;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{Answer, Call, Component, Outcome, Tool, title};
 use crate::{
@@ -83,8 +83,29 @@ fn input_schema(pack: &Pack) -> Value {
             "idempotency_key".to_owned(),
             json!({ "type": "string", "minLength": 1, "maxLength": 200, "description": doc }),
         );
+        fields.insert("webhook_url".to_owned(), webhook_url());
+        fields.insert("webhook_secret".to_owned(), webhook_secret());
     }
     root
+}
+
+/// The schema of the address that gets the result.
+pub fn webhook_url() -> Value {
+    let doc = "Address that gets the result as a POST. The call returns a handle at once. Use only \
+               an address that the user gave you.";
+    json!({
+        "type": "string", "minLength": 8, "maxLength": 2000, "description": doc,
+        "x-expected": "an http or https address",
+    })
+}
+
+/// The schema of the secret that signs the result.
+pub fn webhook_secret() -> Value {
+    let doc = "Signs what `webhook_url` gets.";
+    json!({
+        "type": "string", "minLength": 4, "maxLength": 500, "description": doc,
+        "writeOnly": true, "x-secret": true,
+    })
 }
 
 fn session_option(pack: &Pack) -> Value {
@@ -116,39 +137,49 @@ pub(super) fn reply_schema(output: SchemaOf) -> Value {
 
 /// Runs a pack: waits for its job for a while, and returns a handle if it takes longer.
 async fn run(call: Call, pack: Arc<Pack>, mut input: Value) -> ApiResult<Outcome> {
-    let (options, wait) = match &mut input {
-        Value::Object(fields) => options(fields),
-        _ => (Options::default(), None),
+    let (options, wait) = options(&mut input)?;
+    let wait = match &options.webhook {
+        Some(_) => 0,
+        None => wait.unwrap_or(if pack.returns_handle { 0 } else { WAIT_S }),
     };
-    let wait = wait.unwrap_or(if pack.returns_handle { 0 } else { WAIT_S });
-    let keep = options.idempotency_key.is_some();
-    start(&call, &pack, input, options, wait, keep).await
+    start(&call, &pack, input, options, wait).await
 }
 
-/// Starts a job and waits for it. Unless `keep` is set, a caller that disconnects cancels it.
+/// Starts a job and waits for it. With an idempotency key it goes on if the caller disconnects;
+/// otherwise that cancels it.
 pub async fn start(
     call: &Call,
     pack: &Arc<Pack>,
     input: Value,
     options: Options,
     wait_s: u64,
-    keep: bool,
 ) -> ApiResult<Outcome> {
-    let engine = &call.app.packs;
-    let job = engine.submit(&call.caller, pack, input, options).await?;
-    let entry = AuditEntry::new("pack.started").actor(&call.caller).target(&pack.name);
-    call.app.audit.record(entry.detail("job_id", job.job_id.as_str()));
-    let mut abandoned = Abandoned { engine: engine.clone(), id: Some(job.job_id.clone()) };
-    if keep || wait_s == 0 {
-        abandoned.id = None;
+    let keep = options.idempotency_key.is_some();
+    let job = begin(call, pack, input, options).await?;
+    if wait_s == 0 {
+        return reply(job);
     }
-    let wait = Duration::from_secs(wait_s);
-    let job = match wait_s {
-        0 => engine.job(&call.caller, &job.job_id).await,
-        _ => engine.wait(&call.caller, &job.job_id, wait).await,
-    };
+    let engine = &call.app.packs;
+    let id = (!keep).then(|| job.job_id.clone());
+    let mut abandoned = Abandoned { engine: engine.clone(), id };
+    let job = engine.wait(&call.caller, &job.job_id, Duration::from_secs(wait_s)).await;
     abandoned.id = None;
     reply(job?)
+}
+
+/// Starts a job.
+pub async fn begin(
+    call: &Call,
+    pack: &Arc<Pack>,
+    input: Value,
+    options: Options,
+) -> ApiResult<Job> {
+    let receiver = options.webhook.as_ref().map(|webhook| webhook.host().to_owned());
+    let job = call.app.packs.submit(&call.caller, pack, input, options).await?;
+    let entry = AuditEntry::new("pack.started").actor(&call.caller).target(&pack.name);
+    let entry = entry.detail("job_id", job.job_id.as_str()).detail("webhook", receiver);
+    call.app.audit.record(entry);
+    Ok(job)
 }
 
 /// A job as a reply: an error if it has failed, a handle if it still works.
@@ -167,16 +198,27 @@ fn failure(error: ErrorBody) -> ApiError {
     helmdeck_packs::PackError::from(error).into()
 }
 
-/// Takes the options out of a call's arguments.
-fn options(fields: &mut Map<String, Value>) -> (Options, Option<u64>) {
+/// Takes the options out of a call's checked arguments.
+pub fn options(input: &mut Value) -> ApiResult<(Options, Option<u64>)> {
+    let Value::Object(fields) = input else { return Ok((Options::default(), None)) };
+    let wait = fields.remove("wait_s").and_then(|value| value.as_u64());
     let mut text = |field: &str| match fields.remove(field) {
         Some(Value::String(text)) => Some(text),
         _ => None,
     };
     let id = text("_session_id").map(SessionId::new);
     let (workspace, idempotency_key) = (text("workspace"), text("idempotency_key"));
-    let wait = fields.remove("wait_s").and_then(|value| value.as_u64());
-    (Options { session: NamedSession { id, workspace }, idempotency_key }, wait)
+    let webhook = match (text("webhook_url"), text("webhook_secret")) {
+        (Some(url), secret) => Some(Webhook::new(url, secret)?),
+        (None, None) => None,
+        (None, Some(_)) => {
+            let message = "webhook_url is missing: webhook_secret signs what it gets";
+            let error = ApiError::new(ErrorCode::InvalidInput, message);
+            return Err(error.of_field("webhook_url", Vec::new()));
+        }
+    };
+    let session = NamedSession { id, workspace };
+    Ok((Options { session, idempotency_key, webhook }, wait))
 }
 
 /// Cancels a job whose caller disconnected before it got a handle.

@@ -29,7 +29,8 @@ fn only_operations_listed_here_are_open() {
     let checks = ["healthz", "readyz", "version", "openapi"];
     let logins = ["login", "log_in_by_cookie", "skill"];
     let metadata = ["protected_resource", "protected_resource_mcp"];
-    assert_eq!(open, [&pages[..], &views, &frames, &checks, &logins, &metadata].concat());
+    let cards = ["agent_card", "agent_card_old"];
+    assert_eq!(open, [&pages[..], &views, &frames, &checks, &logins, &metadata, &cards].concat());
 }
 
 #[tokio::test]

@@ -74,12 +74,13 @@ async fn after_a_kill_of_the_server_a_job_that_may_not_run_twice_fails_with_a_re
             let job = ann.post("/api/v1/packs/cmd.run", &input).await.expect(202).json();
             ids.push(job["job_id"].as_str().unwrap().to_owned());
         }
-        let id = ids[0].clone();
-        let began = async || {
-            let job = ann.get(&format!("/api/v1/jobs/{id}")).await.expect(200).json();
-            (!job["started_at"].is_null()).then_some(())
-        };
-        eventually(SOON, began).await.expect("it begins");
+        for id in &ids {
+            let began = async || {
+                let job = ann.get(&format!("/api/v1/jobs/{id}")).await.expect(200).json();
+                (!job["started_at"].is_null()).then_some(())
+            };
+            eventually(SOON, began).await.expect("it begins");
+        }
     }
     server.kill().await;
     server.restart().await;
@@ -102,4 +103,35 @@ async fn a_job_is_followed_as_events_until_it_ends() {
     let text = String::from_utf8_lossy(&events.body).into_owned();
     assert!(text.starts_with("event: job\ndata: {"), "{text}");
     assert!(text.contains("\"state\":\"completed\""), "{text}");
+}
+
+#[tokio::test]
+async fn a_waiting_job_does_not_begin_after_its_token_was_revoked() {
+    let mut server = FakeServer::start().await;
+    let hour = Duration::from_secs(3600);
+    let (token, token_id) = server.listed_token("ann", false, "sessions:*", hour).await;
+    let session = headless(&server.client("ann", "sessions:*")).await;
+    let mut waiting = String::new();
+    {
+        let ann = server.bearer(token);
+        let mut input = sleep(&session);
+        input["wait_s"] = json!(0);
+        // More than run at a time: the last one waits.
+        for _ in 0..=8 {
+            let job = ann.post("/api/v1/packs/cmd.run", &input).await.expect(202).json();
+            waiting = job["job_id"].as_str().unwrap().to_owned();
+        }
+    }
+    server.kill().await;
+    let store = helmdeck_store::Store::open(&server.data_dir()).await.unwrap();
+    let now = time::OffsetDateTime::now_utc();
+    store.revoke(&token_id, now, now + hour).await.unwrap();
+    store.close().await;
+    server.restart().await;
+    let ann = server.client("ann", "sessions:*");
+    let path = format!("/api/v1/jobs/{waiting}?wait_s=20");
+    let job = ann.get(&path).await.expect(200).json();
+    assert_eq!((&job["state"], &job["error"]["error"]), (&json!("failed"), &json!("forbidden")));
+    assert!(job["error"]["message"].as_str().unwrap().contains("revoked"), "{job}");
+    assert!(job["started_at"].is_null(), "{job}");
 }

@@ -12,6 +12,7 @@
     reason = "a test may"
 )]
 
+mod a2a;
 mod access;
 mod artifact_packs;
 mod artifacts;
@@ -62,3 +63,4 @@ mod settings;
 mod tls;
 mod tokens;
 mod vault;
+mod webhooks;

@@ -4,6 +4,7 @@ mod client;
 mod connections;
 mod refusals;
 mod streams;
+mod tasks;
 mod tools;
 
 use helmdeck_testkit::fake::{FakeServer, State};

@@ -1,9 +1,13 @@
 //! Packs, with fake guests.
 
-use helmdeck_testkit::{Client, fake::FakeServer};
+use std::time::Duration;
+
+use helmdeck_testkit::{Client, eventually, fake::FakeServer};
 use serde_json::{Value, json};
 
 use crate::mcp::modern;
+
+const SOON: Duration = Duration::from_secs(20);
 
 /// A headless session.
 pub async fn headless(client: &Client) -> String {
@@ -158,4 +162,24 @@ async fn mcp_clients_see_packs_as_tools_and_get_handles_as_tasks() {
     assert!(task.as_str().unwrap().starts_with("pack_job-"), "{reply}");
     let status = client.ok("pack-status", json!({ "job_id": task })).await;
     assert_eq!(status["state"], "working");
+}
+
+#[tokio::test]
+async fn a_workspace_is_forgotten_after_its_session_has_ended() {
+    let mut server = FakeServer::start().await;
+    let input = json!({ "code": "print(1)", "workspace": "calc" });
+    {
+        let ann = server.client("ann", "sessions:*");
+        let session = run(&ann, "python.run", &input).await["_session_id"].clone();
+        let path = format!("/api/v1/sessions/{}", session.as_str().unwrap());
+        ann.delete(&path).await.expect(204);
+    }
+    server.leave().await;
+    server.restart().await;
+    let store = helmdeck_store::Store::open_to_read(&server.data_dir()).await.unwrap();
+    let forgotten = async || match store.workspace("ann", "calc").await.unwrap() {
+        Some(_) => None,
+        None => Some(()),
+    };
+    eventually(SOON, forgotten).await.expect("it is forgotten");
 }

@@ -21,6 +21,8 @@ pub struct McpClient {
     version: &'static str,
     /// The MCP session of a protocol version that has sessions.
     pub session: Option<String>,
+    /// What it declares with each request.
+    capabilities: Value,
 }
 
 /// What came back: its messages, whether JSON or a stream of events.
@@ -33,7 +35,14 @@ pub struct Reply {
 
 impl McpClient {
     pub fn modern(address: SocketAddr, token: String) -> Self {
-        Self { address, token, path: "/mcp".to_owned(), version: MODERN, session: None }
+        let (path, capabilities) = ("/mcp".to_owned(), json!({}));
+        Self { address, token, path, version: MODERN, session: None, capabilities }
+    }
+
+    /// The same client, which declares the tasks extension.
+    pub fn with_tasks(self) -> Self {
+        let capabilities = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+        Self { capabilities, ..self }
     }
 
     /// A client of the older protocol versions, after its handshake.
@@ -60,14 +69,16 @@ impl McpClient {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": MODERN,
                 "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientCapabilities": self.capabilities,
             });
         }
-        let name = params.get("name").or(params.get("uri")).and_then(Value::as_str);
+        let name = params.get("name").or(params.get("uri")).or(params.get("taskId"));
+        let name = name.and_then(Value::as_str);
         let name = name.unwrap_or_default().to_owned();
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let mut headers = vec![("mcp-method", method)];
-        if ["tools/call", "prompts/get", "resources/read"].contains(&method) {
+        let named = ["tools/call", "prompts/get", "resources/read"].contains(&method);
+        if named || method.starts_with("tasks/") {
             headers.push(("mcp-name", &name));
         }
         self.post(&body, &headers).await
