@@ -4,8 +4,8 @@ import { AuditFilters } from "../audit/AuditFilters";
 import { AuditTable } from "../audit/AuditTable";
 import { apiQuery, canFollow, everything, pageOf, readFilter, type Filter } from "../audit/filter";
 import type { Rows } from "../audit/state";
-import type { TailState } from "../audit/tail";
 import { useAudit } from "../audit/useAudit";
+import type { StreamState } from "../events/source";
 import { useIdentity } from "../identity";
 import { api } from "../prefix";
 import { navigate, useSearch } from "../router";
@@ -106,7 +106,7 @@ function shown({ entries, next }: Rows): string {
 interface LiveSwitchProps {
   live: boolean;
   possible: boolean;
-  tail: TailState | null;
+  tail: StreamState | null;
   onChange: (live: boolean) => void;
 }
 
