@@ -167,7 +167,8 @@ pub fn print_json(text: &[u8]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn read_object(file: &PathBuf) -> Result<Map<String, Value>, Box<dyn Error>> {
+/// Reads a JSON object from a file; `-` for standard input.
+pub fn read_object(file: &PathBuf) -> Result<Map<String, Value>, Box<dyn Error>> {
     let mut text = String::new();
     if file.as_os_str() == "-" {
         stdin().read_to_string(&mut text)?;
