@@ -64,6 +64,12 @@ test("long texts of an output are read as texts, and the rest is a tree", () => 
   expect(rest).toEqual({ count: 1, name: "short" });
   expect(partsOf({ shot: "data:image/svg+xml;base64,AAAA" }).texts).toEqual([]);
   expect(partsOf([1]).rest).toEqual([1]);
+  const nested = partsOf({ readme: { path: "README.md", content: "# x\n" }, only: { log: "a\nb" }, none: {} });
+  expect(nested.texts.map(({ name, kind }) => [name, kind])).toEqual([
+    ["readme.content", "markdown"],
+    ["only.log", "text"],
+  ]);
+  expect(nested.rest).toEqual({ readme: { path: "README.md" }, none: {} });
 });
 
 test("Markdown has headings, lists, code, quotes, tables and paragraphs", () => {

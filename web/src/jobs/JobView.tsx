@@ -57,7 +57,8 @@ export function JobView({ job }: { job: Job }) {
 }
 
 function Artifact({ artifact }: { artifact: JobArtifact }) {
-  const name = artifact.key.slice(artifact.key.lastIndexOf("/") + 1);
+  // A key is the pack, a random number and the name.
+  const name = artifact.key.replace(/^.*\/([0-9a-f]{16}-)?/, "");
   return (
     <li>
       <a href={artifactUrl(artifact.key)} download={name} title={`Download ${name}`}>

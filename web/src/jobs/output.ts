@@ -10,18 +10,31 @@ export interface TextPart {
 /** Longer texts get a block. */
 const short = 120;
 
+/** Texts of deeper objects stay in the tree. */
+const deepest = 2;
+
 /** The texts of an output that are worth reading as such, and everything else. */
 export function partsOf(output: unknown): { texts: TextPart[]; rest: unknown } {
   if (typeof output === "string") return { texts: [partOf("output", output)], rest: undefined };
-  if (!isObject(output)) return { texts: [], rest: output };
   const texts: TextPart[] = [];
+  return { texts, rest: withoutTexts(output, "", texts) };
+}
+
+/** Moves the long texts of an object to `texts`; undefined if nothing is left of it. */
+function withoutTexts(value: unknown, path: string, texts: TextPart[], depth = 1): unknown {
+  if (!isObject(value)) return value;
   const rest: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(output)) {
-    const isText = typeof value === "string" && (value.includes("\n") || value.length > short);
-    if (isText || isPicture(value)) texts.push(partOf(name, value as string));
-    else rest[name] = value;
+  for (const [name, item] of Object.entries(value)) {
+    const isText = typeof item === "string" && (item.includes("\n") || item.length > short);
+    if (isText || isPicture(item)) {
+      texts.push(partOf(path + name, item as string));
+      continue;
+    }
+    const left = depth < deepest ? withoutTexts(item, `${path}${name}.`, texts, depth + 1) : item;
+    if (left !== undefined) rest[name] = left;
   }
-  return { texts, rest: Object.keys(rest).length > 0 ? rest : undefined };
+  const empty = Object.keys(rest).length === 0 && Object.keys(value).length > 0;
+  return empty ? undefined : rest;
 }
 
 function partOf(name: string, text: string): TextPart {

@@ -105,7 +105,7 @@ function Loaded({ pack, jobId }: { pack: Pack; jobId: string | null }) {
       </div>
       {pack.unavailable && (
         <p className="notice" role="note">
-          <b>It cannot run on this server.</b> {sentence(pack.unavailable)}
+          <b>It cannot run on this server:</b> {pack.unavailable}
         </p>
       )}
       <Facts pack={pack} />
