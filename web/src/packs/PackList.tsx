@@ -2,6 +2,7 @@ import { useEffect, useRef } from "react";
 import type { Pack } from "../api/wire";
 import { Link } from "../router";
 import { Icon } from "../ui/Icon";
+import { NoMatch } from "../ui/Nothing";
 import { groupsOf, packPage, search, summaryOf } from "./pack";
 
 interface PackListProps {
@@ -32,17 +33,7 @@ export function PackList({ packs, chosen, wanted, onWant }: PackListProps) {
       <p className="off-screen" role="status">
         {wanted !== "" && `${found.length} of ${packs.length} packs match`}
       </p>
-      {found.length === 0 && (
-        <div className="nothing">
-          <Icon name="search" />
-          <p>
-            <b>No pack matches</b>
-          </p>
-          <button type="button" onClick={() => onWant("")}>
-            Show all
-          </button>
-        </div>
-      )}
+      {found.length === 0 && <NoMatch title="No pack matches" onClear={() => onWant("")} />}
       <nav aria-label="Packs" ref={list}>
         {groupsOf(found).map(({ title, icon, packs }) => (
           <section key={title}>

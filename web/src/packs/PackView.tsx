@@ -7,7 +7,7 @@ import { useIdentity } from "../identity";
 import { JobView } from "../jobs/JobView";
 import { useJob } from "../jobs/useJob";
 import { Link, navigate } from "../router";
-import { Icon } from "../ui/Icon";
+import { Nothing } from "../ui/Nothing";
 import { draftOf, fieldNamed, fieldsOf, type Draft } from "./form";
 import { effectOf, packPage, sessionOf } from "./pack";
 import { PackForm } from "./PackForm";
@@ -203,11 +203,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 /** Shown beside the list before a pack is chosen. */
 export function NoPack() {
   return (
-    <div className="nothing">
-      <Icon name="pack" />
-      <p>
-        <b>Choose a pack to run it</b>
-      </p>
+    <Nothing icon="pack" title="Choose a pack to run it">
       <p className="muted">
         Clone a repository, read a page, run the tests: the form shows every input with its meaning, and the result is
         what an agent would get.
@@ -215,6 +211,6 @@ export function NoPack() {
       <Link className="button" to="jobs">
         See all jobs
       </Link>
-    </div>
+    </Nothing>
   );
 }

@@ -12,6 +12,7 @@ import { Link, navigate, useSearch } from "../router";
 import { AppBar } from "../ui/AppBar";
 import { Confirm } from "../ui/Confirm";
 import { Icon } from "../ui/Icon";
+import { NoMatch, Nothing } from "../ui/Nothing";
 import { StreamBanner } from "../wall/StreamBanner";
 
 /** Calls of packs: what runs now, and what has ended. */
@@ -53,7 +54,11 @@ export function Jobs({ onLogOut }: { onLogOut: () => void }) {
         {jobs === null ? (
           error === null && <span className="spinner" role="status" aria-label="Loading" />
         ) : jobs.length === 0 ? (
-          <Nothing filtered={filtered} onClear={() => change({ state: undefined, pack: undefined })} />
+          filtered ? (
+            <NoMatch title="No job matches" onClear={() => change({ state: undefined, pack: undefined })} />
+          ) : (
+            <NoJobs />
+          )
         ) : (
           <JobTable
             jobs={jobs}
@@ -128,26 +133,9 @@ function Filters({ shown, onChange }: { shown: Shown; onChange: (shown: Shown) =
   );
 }
 
-function Nothing({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {
-  if (filtered) {
-    return (
-      <div className="nothing">
-        <Icon name="search" />
-        <p>
-          <b>No job matches</b>
-        </p>
-        <button type="button" onClick={onClear}>
-          Show all
-        </button>
-      </div>
-    );
-  }
+function NoJobs() {
   return (
-    <div className="nothing">
-      <Icon name="clock" />
-      <p>
-        <b>No jobs in the last 24 hours</b>
-      </p>
+    <Nothing icon="clock" title="No jobs in the last 24 hours">
       <p className="muted">
         When an agent calls a pack, or you run one, its progress and result appear here at once. Long ones go on when
         the agent disconnects.
@@ -155,6 +143,6 @@ function Nothing({ filtered, onClear }: { filtered: boolean; onClear: () => void
       <Link className="button" to="packs">
         Choose a pack
       </Link>
-    </div>
+    </Nothing>
   );
 }
