@@ -185,7 +185,10 @@ mod tests {
 
     #[test]
     fn a_bar_shows_the_done_part_and_fits_on_a_terminal() {
-        assert_eq!(bar(&job(50, "cloning")), format!("[{0}{1}]  50 %  12 s  cloning", "█".repeat(10), " ".repeat(10)));
+        assert_eq!(
+            bar(&job(50, "cloning")),
+            format!("[{0}{1}]  50 %  12 s  cloning", "█".repeat(10), " ".repeat(10))
+        );
         assert!(bar(&job(100, &"x".repeat(500))).chars().count() < 80);
         assert!(bar(&job(255, "")).contains(&"█".repeat(BAR)));
     }

@@ -106,7 +106,10 @@ pub fn finish(job: &Job, whole: bool) -> Result<ExitCode, Box<dyn Error>> {
         print_value(output)?;
     }
     for artifact in &job.artifacts {
-        eprintln!("Artifact: {} ({} bytes, {})", artifact.key, artifact.size, artifact.content_type);
+        eprintln!(
+            "Artifact: {} ({} bytes, {})",
+            artifact.key, artifact.size, artifact.content_type
+        );
     }
     if let Some(session) = job.session_id.as_ref().filter(|_| job.state == JobState::Completed) {
         eprintln!("Session: {session}. Other packs work in it with _session_id={session}");

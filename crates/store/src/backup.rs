@@ -90,7 +90,7 @@ pub async fn back_up<W: Write>(data_dir: &Path, out: W) -> Result<BackupSize, Ba
     for name in DIRECTORIES {
         archive.add_dir(&data_dir.join(name), Path::new(name))?;
     }
-    let stored = archive.entries.iter().filter_map(|entry| entry.content_of_artifact());
+    let stored = archive.entries.iter().filter_map(Entry::content_of_artifact);
     copy.keep_artifacts(&stored.collect()).await?;
     archive.add_file(&copy.path, Path::new(DATABASE))?;
     archive.finish()

@@ -165,7 +165,8 @@ fn compare(found: &[Entry], expected: &[Entry]) -> Result<(), BackupError> {
     if !expected.iter().any(|entry| entry.path == DATABASE) {
         return Err(BackupError::Broken("it has no database".to_owned()));
     }
-    let (unpacked, known): (HashSet<_>, HashSet<_>) = (found.iter().collect(), expected.iter().collect());
+    let (unpacked, known): (HashSet<_>, HashSet<_>) =
+        (found.iter().collect(), expected.iter().collect());
     if let Some(entry) = expected.iter().find(|entry| !unpacked.contains(entry)) {
         return Err(BackupError::Broken(format!("{} is missing or damaged", entry.path)));
     }
@@ -188,7 +189,9 @@ fn remove(path: &Path) -> Result<(), BackupError> {
         Err(error) => Err(error),
     };
     match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(BackupError::file(path)(error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(BackupError::file(path)(error))
+        }
         _ => Ok(()),
     }
 }

@@ -78,7 +78,8 @@ async fn filled() -> (TempDir, Store) {
     let login = serde_json::from_value(login).unwrap();
     vault(dir.path(), &store).await.add(&ann(), login, "s3cr3t-s3cr3t".into()).await.unwrap();
     let profiles = Profiles::new(dir.path().join("profiles"), None);
-    let mut profile = profiles.create("ann", &serde_json::from_value(json!("work")).unwrap()).await.unwrap();
+    let mut profile =
+        profiles.create("ann", &serde_json::from_value(json!("work")).unwrap()).await.unwrap();
     profile.add(b"cookies").await.unwrap();
     profile.finish().await.unwrap();
     (dir, store)
