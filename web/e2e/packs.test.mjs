@@ -8,6 +8,7 @@ import { after, before } from "node:test";
 import { openBrowser, Person } from "./browser.mjs";
 import { Server } from "./server.mjs";
 import { story } from "./story.mjs";
+import { until } from "./until.mjs";
 
 const shots = process.env.HELMDECK_SHOTS;
 let server, browser, person, page;
@@ -74,7 +75,8 @@ step("its progress and its result are shown", async () => {
   await look("result");
   await page.reload();
   await result().getByText("# done\n42").waitFor();
-  assert.equal(await page.getByLabel("code").inputValue(), "print('# done')\nprint(6 * 7)");
+  await until("the form has the job's input", async () =>
+    (await page.getByLabel("code").inputValue()) === "print('# done')\nprint(6 * 7)");
 });
 
 step("a job appears in the list while it runs, and can be watched and cancelled", async () => {
@@ -105,6 +107,7 @@ step("a job is repeated with its input filled in", async () => {
   await drawer.getByText("# done\n42").waitFor();
   await look("drawer");
   await drawer.getByRole("link", { name: "Run again…" }).click();
+  await until("the form has the job's input", async () => (await page.getByLabel("code").inputValue()) !== "");
   await page.getByLabel("code").fill("print('again')");
   await run();
   await result().getByText("again").waitFor();

@@ -15,7 +15,9 @@ interface PackListProps {
 /** All packs by group, and a search. */
 export function PackList({ packs, chosen, wanted, onWant }: PackListProps) {
   const list = useRef<HTMLElement>(null);
-  useEffect(() => list.current?.querySelector('[aria-current="true"]')?.scrollIntoView({ block: "nearest" }), []);
+  useEffect(() => {
+    list.current?.querySelector('[aria-current="true"]')?.scrollIntoView({ block: "nearest" });
+  }, []);
   const found = search(packs, wanted);
   return (
     <div className="pack-list-side">
