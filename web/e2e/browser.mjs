@@ -69,6 +69,7 @@ export class Person {
   /** Goes to another page through the bar: on small windows, its links are in a menu. */
   async goTo(name) {
     const pages = this.page.getByRole("navigation", { name: "Pages" });
+    await pages.waitFor();
     const menu = pages.getByRole("button", { name: "Pages" });
     if (await menu.isVisible()) await menu.click();
     await pages.getByRole("link", { name, exact: true }).click();

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::{
-    ArtifactFilter, ArtifactRules, Artifacts, AuditEntry, NewArtifact, Profiles, Vault,
+    ArtifactFilter, ArtifactRules, Artifacts, AuditEntry, NewArtifact, Pieces, Profiles, Vault,
     vault::{KeySource, VaultSetup, key_file},
 };
 
