@@ -60,7 +60,8 @@ pub struct DescribeArgs {
 pub struct RunArgs {
     /// The pack, such as repo.fetch; `helmdeck pack list` lists all packs.
     pack: String,
-    /// Inputs. Values are text, numbers or JSON, depending on the pack.
+    /// Inputs. Values are text, numbers or JSON, depending on the pack. A single `-` reads a JSON
+    /// object from standard input.
     #[arg(value_name = "KEY=VALUE")]
     inputs: Vec<String>,
     /// The same, as an option; can be repeated.
@@ -140,7 +141,9 @@ fn list(server: &Remote, args: &ListArgs) -> Result<(), Box<dyn Error>> {
 }
 
 fn start(server: &Remote, args: RunArgs) -> Result<ExitCode, Box<dyn Error>> {
-    let mut input = match &args.json {
+    let standard_input = args.inputs == ["-"] && args.input.is_empty();
+    let file = args.json.or(standard_input.then(|| PathBuf::from("-")));
+    let mut input = match &file {
         Some(file) => read_object(file)?,
         None => typed(server, &args.pack, &[args.inputs, args.input].concat())?,
     };

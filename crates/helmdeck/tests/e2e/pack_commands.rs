@@ -88,7 +88,7 @@ async fn a_pack_is_found_described_and_run_on_the_command_line() {
     let input = json!({
         "_session_id": shell.session, "clone_path": "/workspace/app", "command": ["echo", "x"],
     });
-    let done = shell.run(&["pack", "run", "cmd.run", "--json", "-", "--whole"], &input.to_string());
+    let done = shell.run(&["pack", "run", "cmd.run", "-", "--whole"], &input.to_string());
     let job: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!((done.status.code(), &job["state"]), (Some(0), &json!("completed")));
 
