@@ -56,7 +56,8 @@ pub async fn follow(
             eprintln!("Cancelling {id} …");
             // A second Ctrl-C ends the command at once.
             let stop = stop_signal()?;
-            let cancelled = ask(server, Method::DELETE, &path(id), Bytes::new(), DEADLINE * 2);
+            let path = path(id);
+            let cancelled = ask(server, Method::DELETE, &path, Bytes::new(), DEADLINE * 2);
             let answer = tokio::select! {
                 answer = cancelled => answer?,
                 () = stop => return Ok(None),
