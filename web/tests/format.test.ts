@@ -28,7 +28,7 @@ it("tells durations and sizes", () => {
   expect(count(0, "session")).toBe("0 sessions");
 });
 
-it("tells the time of day, and nothing for a time that is none", () => {
+it("tells the time of day, and nothing for an invalid time", () => {
   expect(timeOfDay("2026-01-01T07:08:09Z", "UTC")).toBe("07:08:09");
   expect(timeOfDay("never")).toBe("–");
 });

@@ -5,6 +5,7 @@ mod bombs;
 mod egress;
 mod mcp;
 mod memory;
+mod packs;
 mod peers;
 mod starts;
 mod table;
@@ -17,13 +18,14 @@ use std::{
 use helmdeck_testkit::Server;
 
 const USAGE: &str = "\
-Usage: cargo xtask bench [actions|starts|bombs|egress|mcp|all]
+Usage: cargo xtask bench [actions|starts|bombs|egress|mcp|packs|all]
 
   actions   Click, move, scroll, type, screenshot, zoom over HTTP, against xdotool and scrot
   starts    Cold start of sessions in both modes, and the memory of server and guest
   bombs     A session's clicks while its neighbour forks, allocates and writes without end
   egress    What the proxy adds to a request, and its throughput
   mcp       Listings, calls and clients of MCP, against @playwright/mcp and chrome-devtools-mcp
+  packs     What a job adds to a call, warm and new sessions, a queue of two callers
   all       Everything (default)
 
 Needs xdotool, scrot and imagemagick; builds the release binary first.";
@@ -31,7 +33,10 @@ Needs xdotool, scrot and imagemagick; builds the release binary first.";
 /// Runs the benchmark that `args` names.
 pub fn run(args: Vec<OsString>) -> ExitCode {
     let which = args.first().and_then(|arg| arg.to_str()).unwrap_or("all").to_owned();
-    if !matches!(which.as_str(), "actions" | "starts" | "bombs" | "egress" | "mcp" | "all") {
+    if !matches!(
+        which.as_str(),
+        "actions" | "starts" | "bombs" | "egress" | "mcp" | "packs" | "all"
+    ) {
         println!("{USAGE}");
         return if which == "--help" { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
@@ -63,6 +68,9 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         }
         if wanted("mcp") {
             mcp::run(&server).await;
+        }
+        if wanted("packs") {
+            packs::run(&server).await;
         }
         if wanted("bombs") {
             bombs::run(&server).await;

@@ -1,10 +1,8 @@
 //! `cargo xtask fresh`: runs README's commands on a minimal Debian.
 //!
-//! A dependency that no list names is installed on its author's machine, so it is not noticed
-//! there. This
-//! command creates a system with debootstrap, enters it with `pivot_root`, and gives it only the
-//! Rust
-//! toolchain and access to the package registries.
+//! A dependency that no list names is installed on its author's machine, so it is not noticed there.
+//! This command creates a system with debootstrap, enters it with `pivot_root`, and gives it only the
+//! Rust toolchain and access to the package registries.
 
 mod access;
 mod plan;

@@ -10,6 +10,7 @@ use xtask::tidy;
 mod bench;
 mod clients;
 mod fresh;
+mod job_kills;
 mod mcp_clients;
 mod mcp_conformance;
 mod mcp_packages;
@@ -22,6 +23,7 @@ Usage: cargo xtask COMMAND
   tidy         Check the shape of the repository: layers, names, lengths, documents
   bench ...    Measure actions on a real display (bench --help says more)
   soak ...     Create and end many sessions, and see that nothing grows
+  job-kills .. Kill the server amid jobs, and account for every one of them
   clients      Generate clients from docs/openapi.json, and drive a server with them
   mcp-clients  Connect unmodified MCP clients to a server (mcp-clients --help says more)
   mcp-conformance  Run the official MCP conformance suite
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         Some("tidy") if rest.is_empty() => tidy(),
         Some("bench") => bench::run(rest),
         Some("soak") => soak::run(rest),
+        Some("job-kills") => job_kills::run(&rest),
         Some("clients") => clients::run(&root(), &rest),
         Some("mcp-clients") => mcp_clients::run(&root(), &rest),
         Some("mcp-conformance") => mcp_conformance::run(&root(), &rest),

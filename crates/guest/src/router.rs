@@ -1,9 +1,12 @@
 //! The guest's routes: maps paths to actions. Nothing is decided here.
 
+mod files;
+mod streams;
+
 use axum::{
     Json, Router,
     body::Body,
-    extract::{DefaultBodyLimit, Query, Request, State},
+    extract::{DefaultBodyLimit, Request, State},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{get, post, put},
@@ -17,15 +20,9 @@ use helmdeck_wire::{
         Interact, Markdown, Navigate, PageScreenshot, Pdf, PressKeys, ReadConsole, ReadNetwork,
         SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
     },
-    byte_range::Part,
-    cast::CastView,
     clipboard::Clipboard,
     control::Hands,
-    file::{FileList, FileStored},
-    guest::{
-        Begin, EndPrivate, ForwardedPorts, Frames, HandedOver, Hello, LINK_VERSION, OneClient,
-        OneExtension, OneFile, SaveProfile, StartPrivate,
-    },
+    guest::{Begin, EndPrivate, ForwardedPorts, HandedOver, Hello, LINK_VERSION, StartPrivate},
     keyboard::{HoldKey, Key, Type},
     pointer::{
         Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
@@ -35,26 +32,14 @@ use helmdeck_wire::{
     process::{Launch, Launched},
     screen::{Format, Resize, Screenshot, Zoom},
     status::{Wait, Waited},
-    ticket::Role,
     window::{Focus, ListWindows},
 };
-use http::{
-    HeaderMap, HeaderName, HeaderValue, StatusCode,
-    header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, UPGRADE},
-};
-use hyper_util::rt::TokioIo;
-use tokio::{io::copy_bidirectional_with_sizes, task::block_in_place};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header::CONTENT_TYPE};
 
-use crate::{
-    act, begin::Guest, cast, debugging, error::GuestError, exec, extension, files, handover,
-    profile, thumbnails,
-};
+use crate::{act, begin::Guest, error::GuestError, exec, handover};
 
 /// The largest request: a long text to type, or a clipboard.
 const MAX_BODY: usize = 32 << 20;
-
-/// The buffer for network connections of programs; a smaller one costs throughput.
-const RELAY: usize = 64 << 10;
 
 /// Routes actions to the display's methods: `Action => method as how_to_answer`.
 macro_rules! on_display {
@@ -78,12 +63,6 @@ macro_rules! on_browser {
             },
         )))*
     };
-}
-
-/// The role of a viewer.
-#[derive(serde::Deserialize)]
-struct View {
-    role: Role,
 }
 
 /// Every route of the guest.
@@ -142,19 +121,19 @@ pub fn router(guest: Guest) -> Router {
         .route(route::HELLO, get(hello))
         .route(route::BEGIN, post(begin))
         .route(route::WATCH, get(watch))
-        .route(route::TUNNEL, get(tunnel))
+        .route(route::TUNNEL, get(streams::tunnel))
         .route(route::FORWARDS, post(set_forwards))
-        .route(route::RFB, get(view))
-        .route(route::FRAMES, get(frames))
-        .route(route::CDP, get(cdp))
-        .route(route::CAST, get(show))
+        .route(route::RFB, get(streams::view))
+        .route(route::FRAMES, get(streams::frames))
+        .route(route::CDP, get(streams::cdp))
+        .route(route::CAST, get(streams::show))
         .route(route::RELEASE_ALL, post(release_all))
         .route(route::PRIVATE, post(start_private))
         .route(route::END_PRIVATE, post(end_private))
-        .route(route::FOLDER, get(folder))
-        .route(route::PROFILE, get(save_profile).put(load_profile))
-        .route(route::EXTENSION, put(load_extension))
-        .route(route::FILE, get(read_file).put(write_file))
+        .route(route::FOLDER, get(files::folder))
+        .route(route::PROFILE, get(files::save_profile).put(files::load_profile))
+        .route(route::EXTENSION, put(files::load_extension))
+        .route(route::FILE, get(files::read_file).put(files::write_file))
         .route(route::LOG, get(log))
         .merge(exec::routes());
     routes.layer(DefaultBodyLimit::max(MAX_BODY)).with_state(guest)
@@ -186,24 +165,6 @@ async fn watch(State(guest): State<Guest>) -> Body {
     Body::from_stream(guest.reports.lines())
 }
 
-/// Answers when a program opens an outgoing connection, and then carries that connection.
-async fn tunnel(State(guest): State<Guest>, mut request: Request) -> Result<Response, GuestError> {
-    let upgrade = hyper::upgrade::on(&mut request);
-    let client = guest.egress.next_client().await.ok_or(GuestError::NotBegun)?;
-    let forwarded_port = client.forwarded_port;
-    tokio::spawn(async move {
-        if let Ok(upgraded) = upgrade.await {
-            client.relay(TokioIo::new(upgraded)).await;
-        }
-    });
-    let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::TUNNEL_PROTOCOL)];
-    let mut response = (StatusCode::SWITCHING_PROTOCOLS, headers).into_response();
-    if let Some(port) = forwarded_port {
-        response.headers_mut().insert(route::FORWARDED_PORT, port.into());
-    }
-    Ok(response)
-}
-
 /// Sets the forwarded ports. Not available in attached sessions.
 async fn set_forwards(
     State(guest): State<Guest>,
@@ -211,84 +172,6 @@ async fn set_forwards(
 ) -> Result<(), GuestError> {
     guest.ensure_own()?;
     guest.forwards.set(&wanted, &guest.egress).await
-}
-
-/// An RFB stream of the X server, for the role in the query.
-async fn view(
-    State(guest): State<Guest>,
-    Query(view): Query<View>,
-    mut request: Request,
-) -> Result<Response, GuestError> {
-    let upgrade = hyper::upgrade::on(&mut request);
-    let mut picture = guest.passwords()?.open(view.role).await?;
-    tokio::spawn(async move {
-        if let Ok(upgraded) = upgrade.await {
-            let mut server = TokioIo::new(upgraded);
-            let _ = copy_bidirectional_with_sizes(&mut picture, &mut server, RELAY, RELAY).await;
-        }
-    });
-    let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::RFB_PROTOCOL)];
-    Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
-}
-
-/// A stream of thumbnails, sent when the session changes.
-async fn frames(
-    State(guest): State<Guest>,
-    Query(wanted): Query<Frames>,
-    mut request: Request,
-) -> Result<Response, GuestError> {
-    let upgrade = hyper::upgrade::on(&mut request);
-    let pictures = guest.pictures(wanted).await?;
-    tokio::spawn(async move {
-        if let Ok(upgraded) = upgrade.await {
-            thumbnails::send(pictures, TokioIo::new(upgraded)).await;
-        }
-    });
-    let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::FRAMES_PROTOCOL)];
-    Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
-}
-
-/// The browser's debugging protocol for one client.
-async fn cdp(
-    State(guest): State<Guest>,
-    Query(whose): Query<OneClient>,
-    mut request: Request,
-) -> Result<Response, GuestError> {
-    let upgrade = hyper::upgrade::on(&mut request);
-    let current = guest.cdp()?;
-    let (browser, client) = debugging::open(&current, &whose).await?;
-    let sandboxed = guest.attached().is_none();
-    let incoming = guest.browser()?.incoming().filter(|_| current.is_own(&browser));
-    tokio::spawn(async move {
-        if let Ok(upgraded) = upgrade.await {
-            debugging::serve(&client, incoming, TokioIo::new(upgraded)).await;
-        }
-        drop(client);
-        // The program that started a browser chose its download folder.
-        if current.is_own(&browser) {
-            debugging::tidy_up(&browser, sandboxed).await;
-        }
-    });
-    let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::CDP_PROTOCOL)];
-    Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
-}
-
-/// A cast of the browser's page for one viewer.
-async fn show(
-    State(guest): State<Guest>,
-    Query(view): Query<CastView>,
-    Query(whose): Query<OneClient>,
-    mut request: Request,
-) -> Result<Response, GuestError> {
-    let upgrade = hyper::upgrade::on(&mut request);
-    let browser = guest.browser()?;
-    tokio::spawn(async move {
-        if let Ok(upgraded) = upgrade.await {
-            cast::serve(&browser, &whose.key, view, TokioIo::new(upgraded)).await;
-        }
-    });
-    let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::CAST_PROTOCOL)];
-    Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
 }
 
 async fn release_all(
@@ -331,71 +214,6 @@ async fn end_private(
 ) -> Result<Json<PrivateEnded>, GuestError> {
     let ending = tokio::spawn(async move { guest.end_private(wanted).await });
     ending.await.unwrap_or(Err(GuestError::Ended("chromium"))).map(Json)
-}
-
-async fn folder(
-    State(guest): State<Guest>,
-    Query(folder): Query<OneFile>,
-) -> Result<Json<FileList>, GuestError> {
-    guest.ensure_own()?;
-    Ok(Json(block_in_place(|| files::list(&folder.path))?))
-}
-
-async fn read_file(
-    State(guest): State<Guest>,
-    Query(file): Query<OneFile>,
-) -> Result<Response, GuestError> {
-    guest.ensure_own()?;
-    guest.activity.touch();
-    let range = file.range;
-    let (mut file, size) = block_in_place(|| files::read(&file.path))?;
-    let Some(range) = range else {
-        let body = Body::from_stream(files::pieces(file, size));
-        return Ok(([(CONTENT_LENGTH, size)], body).into_response());
-    };
-    let Part { first, length } = range.of(size).unwrap_or(Part { first: size, length: 0 });
-    block_in_place(|| files::skip(&mut file, first))?;
-    let facts = [(route::FILE_FIRST, first), (route::FILE_SIZE, size)];
-    let facts = facts.map(|(name, value)| (HeaderName::from_static(name), value));
-    let body = Body::from_stream(files::pieces(file, length));
-    Ok((facts, [(CONTENT_LENGTH, length)], body).into_response())
-}
-
-async fn write_file(
-    State(guest): State<Guest>,
-    Query(file): Query<OneFile>,
-    body: Body,
-) -> Result<Json<FileStored>, GuestError> {
-    guest.ensure_own()?;
-    guest.activity.touch();
-    let stored = files::store(file, body.into_data_stream()).await;
-    guest.activity.touch();
-    Ok(Json(stored?))
-}
-
-/// Only before the browser starts: later it would overwrite open files.
-async fn load_profile(State(guest): State<Guest>, body: Body) -> Result<(), GuestError> {
-    guest.ensure_empty()?;
-    *guest.cookies.lock() = profile::load(body.into_data_stream()).await?;
-    Ok(())
-}
-
-/// Only before the browser starts: later it could see a partial extension.
-async fn load_extension(
-    State(guest): State<Guest>,
-    Query(extension): Query<OneExtension>,
-    body: Body,
-) -> Result<(), GuestError> {
-    guest.ensure_empty()?;
-    extension::unpack(&extension.name, body.into_data_stream()).await
-}
-
-async fn save_profile(
-    State(guest): State<Guest>,
-    Query(wanted): Query<SaveProfile>,
-) -> Result<Body, GuestError> {
-    let current = guest.session()?.cdp;
-    Ok(Body::from_stream(profile::save(&current, &guest.leaving, wanted.last).await?))
 }
 
 async fn log(State(guest): State<Guest>) -> String {

@@ -66,7 +66,7 @@ pub async fn obtain(
     Ok(Some(SessionUse { session, ends }))
 }
 
-/// The named session. A workspace whose session has ended is none.
+/// The named session; `None` for a workspace without a running session.
 async fn find(
     sessions: &Sessions,
     store: &Store,

@@ -16,6 +16,7 @@ const REQUESTS: &str = "helmdeck_requests_total";
 const DURATION: &str = "helmdeck_request_duration_seconds";
 const SESSIONS: &str = "helmdeck_sessions";
 const AUDIT_LOST: &str = "helmdeck_audit_entries_lost_total";
+const TLS_REFUSED: &str = "helmdeck_tls_certificates_refused_total";
 const AUDIT_FAILING: &str = "helmdeck_audit_write_failing";
 /// From a click to a cold start.
 const BUCKETS: [f64; 12] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
@@ -47,6 +48,7 @@ impl Metrics {
         metrics::describe_gauge!(SESSIONS, "Number of running sessions.");
         metrics::describe_counter!(AUDIT_LOST, "Entries of the audit log that were lost.");
         metrics::describe_gauge!(AUDIT_FAILING, "1 while the audit log cannot be written.");
+        metrics::describe_counter!(TLS_REFUSED, "Replaced certificates that cannot be used.");
         Ok(Self { handle })
     }
 
@@ -62,6 +64,11 @@ impl Metrics {
     pub fn tidy(&self) {
         self.handle.run_upkeep();
     }
+}
+
+/// Counts a certificate on disk that cannot be used.
+pub fn certificate_refused() {
+    counter!(TLS_REFUSED).increment(1);
 }
 
 /// Counts one request.

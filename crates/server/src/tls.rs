@@ -168,6 +168,7 @@ impl Tls {
             Err(error) => {
                 let error = helmdeck_wire::error::with_causes(&error);
                 tracing::warn!("The TLS certificate stays the one before: {error}");
+                crate::metrics::certificate_refused();
             }
         }
         current.config.clone()

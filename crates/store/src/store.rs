@@ -3,8 +3,8 @@
 use std::{fs::OpenOptions, os::unix::fs::OpenOptionsExt, path::Path, time::Duration};
 
 use sqlx::{
-    SqlitePool,
-    migrate::{MigrateError, Migrator},
+    SqlSafeStr, SqlitePool,
+    migrate::{MigrateError, Migration, MigrationType, Migrator},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
@@ -15,8 +15,16 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a call waits for the connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The schema migrations.
-static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+/// The schema migrations: version, description and statements.
+static MIGRATIONS: &[(i64, &str, &str)] = &include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
+
+fn migrator() -> Migrator {
+    let migration = |&(version, description, sql): &(i64, &'static str, &'static str)| {
+        let sql = sql.into_sql_str();
+        Migration::new(version, description.into(), MigrationType::Simple, sql, false)
+    };
+    Migrator::with_migrations(MIGRATIONS.iter().map(migration).collect())
+}
 
 /// A cheap handle to the store.
 #[derive(Debug, Clone)]
@@ -52,10 +60,10 @@ impl Store {
             .connect_with(options)
             .await
             .map_err(|source| StoreError::Unusable { path: path.clone(), source })?;
-        let migrated = MIGRATIONS.run(&pool).await;
+        let migrated = migrator().run(&pool).await;
         migrated.map_err(|error| match error {
             MigrateError::VersionMissing(found) => {
-                let known = MIGRATIONS.iter().map(|migration| migration.version).max();
+                let known = MIGRATIONS.iter().map(|(version, ..)| *version).max();
                 StoreError::Newer { path, found, known: known.unwrap_or_default() }
             }
             // The migrations are valid, so the disk is the cause.

@@ -232,7 +232,7 @@ fn connected(command: &mut Command, home: &Path, name: &str, state: &str) -> io:
     }
 }
 
-/// Runs a command to its end, in a home of its own.
+/// Runs a command to its end, with a separate home directory.
 fn finish(command: &mut Command, home: &Path) -> io::Result<Output> {
     isolate(command, home);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

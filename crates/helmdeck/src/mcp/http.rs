@@ -37,7 +37,7 @@ pub struct Reply {
     _connection: AbortOnDropHandle<()>,
 }
 
-/// Sends a request on a connection of its own, and waits for the response to begin.
+/// Sends a request on a separate connection, and waits for the response to begin.
 pub async fn send(
     server: &Remote,
     method: Method,

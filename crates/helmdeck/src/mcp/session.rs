@@ -109,7 +109,7 @@ pub async fn end(bridge: &Bridge) {
     bridge.set_listener(None);
     if let Some(session) = bridge.session().filter(|it| it.id.is_some()) {
         let ending = bridge.send(Method::DELETE, session.headers(), Bytes::new(), END_DEADLINE);
-        // Connecting has a deadline of its own.
+        // Connecting has a separate deadline.
         let _ = timeout(END_DEADLINE, ending).await;
     }
 }

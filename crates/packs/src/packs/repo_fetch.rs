@@ -45,7 +45,7 @@ fn depth() -> u32 {
 struct Output {
     /// The address.
     url: String,
-    /// The branch that is checked out; the commit id if it is none.
+    /// The branch that is checked out; the commit id if no branch is.
     #[serde(rename = "ref")]
     reference: String,
     /// The commit that is checked out.

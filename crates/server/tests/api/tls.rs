@@ -143,15 +143,21 @@ async fn a_certificate_that_is_replaced_on_disk_is_used_for_new_connections() {
         ("HELMDECK_TLS_KEY", key.to_str().unwrap()),
     ];
     let server = FakeServer::start_with(&env).await;
-    let old = server.stranger();
+    let (old, admin) = (server.stranger(), server.admin());
     old.get("/healthz").await.expect(200);
+    admin.get("/metrics").await.expect(200);
     let first = shown(server.address, &cert).await.unwrap();
 
     // One that does not fit its key is not used; the one before is.
     let before = dir.path().join("before.pem");
     fs::copy(&cert, &before).unwrap();
     fs::write(&cert, new_certificate().await.0).unwrap();
-    tokio::time::sleep(Duration::from_secs(3)).await;
+    let refused = eventually(PATIENCE, async || {
+        assert_eq!(shown(server.address, &before).await, Some(first.clone()));
+        let metrics = admin.get("/metrics").await.expect(200).text();
+        metrics.contains("\nhelmdeck_tls_certificates_refused_total 1\n").then_some(())
+    });
+    refused.await.expect("the certificate is refused");
     assert_eq!(shown(server.address, &before).await, Some(first.clone()));
 
     put(new_certificate().await);

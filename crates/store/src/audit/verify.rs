@@ -19,7 +19,7 @@ pub struct AuditReport {
     pub anchor: u64,
     /// The newest intact row.
     pub newest: u64,
-    /// Its hash. Whoever rewrites the whole chain cannot keep it.
+    /// Its hash. It changes if the whole chain is rewritten.
     pub newest_hash: String,
     /// The first broken row.
     pub broken: Option<AuditBreak>,
