@@ -12,6 +12,16 @@ interface DeliveriesProps {
   mayAct: boolean;
 }
 
+/** How often attempts that are under way are shown, in milliseconds. */
+const refresh = 3000;
+
+const states: Record<string, { text: string; light: string }> = {
+  waiting: { text: "Waits for the job", light: "" },
+  pending: { text: "Sending", light: "starting" },
+  delivered: { text: "Delivered", light: "running" },
+  dead: { text: "Failed", light: "error" },
+};
+
 /** Where the result of a job was sent. Hidden if it has no webhook, or the server has none. */
 export function Deliveries({ jobId, state, mayAct }: DeliveriesProps) {
   const [deliveries, setDeliveries] = useState<Delivery[]>([]);
@@ -29,6 +39,13 @@ export function Deliveries({ jobId, state, mayAct }: DeliveriesProps) {
     }
   }, [jobId]);
   useEffect(() => void load(), [load, state]);
+  // Attempts have no events.
+  const pending = deliveries.some((delivery) => delivery.state === "pending");
+  useEffect(() => {
+    if (!pending) return;
+    const timer = window.setInterval(() => void load(), refresh);
+    return () => window.clearInterval(timer);
+  }, [pending, load]);
 
   const replay = async ({ id }: Delivery) => {
     try {
@@ -51,9 +68,9 @@ export function Deliveries({ jobId, state, mayAct }: DeliveriesProps) {
       <ul>
         {deliveries.map((delivery) => (
           <li key={delivery.id}>
-            <span className="badge" data-status={lightOf(delivery)}>
+            <span className="badge" data-status={states[delivery.state]?.light}>
               <span className="light" />
-              {delivery.state}
+              {states[delivery.state]?.text ?? delivery.state}
             </span>
             <span className="delivery-words">
               <code className="break-words">{delivery.url}</code>
@@ -71,7 +88,7 @@ export function Deliveries({ jobId, state, mayAct }: DeliveriesProps) {
                 )}
               </span>
             </span>
-            {mayAct && (
+            {mayAct && ["delivered", "dead"].includes(delivery.state) && (
               <IconButton
                 icon="retry"
                 label={`Send again to ${delivery.url}`}
@@ -84,10 +101,4 @@ export function Deliveries({ jobId, state, mayAct }: DeliveriesProps) {
       </ul>
     </section>
   );
-}
-
-/** The colour of a delivery's light. */
-function lightOf({ state }: Delivery): string {
-  if (/^(delivered|succeeded|done|ok)$/.test(state)) return "running";
-  return /^(dead|failed)/.test(state) ? "error" : "starting";
 }
