@@ -28,7 +28,7 @@ const RETRY_EVERY: Duration = Duration::from_secs(1);
 /// Width of the bar.
 const BAR: usize = 20;
 /// Longest message beside the bar, so that the line fits on a terminal.
-const MESSAGE: usize = 44;
+const MESSAGE: usize = 38;
 
 /// The path of a job.
 pub fn path(id: &JobId) -> String {
