@@ -56,7 +56,7 @@ pub fn back_up(config: &Config, args: &BackupArgs) -> Result<(), Box<dyn Error>>
     let BackupSize { files, bytes } = size;
     // Standard output may be the backup itself.
     let mut out = io::stderr().lock();
-    writeln!(out, "Backup of {}: {files} files, {bytes} bytes.", config.data_dir.display())?;
+    writeln!(out, "Files in the backup: {files} ({bytes} bytes).")?;
     writeln!(out, "It has no keys. Keep copies of these elsewhere:")?;
     for it in backup::left_out(config) {
         writeln!(out, "  {} {}", it.what, it.purpose)?;
@@ -79,7 +79,7 @@ pub fn restore(config: &Config, args: &RestoreArgs) -> Result<(), Box<dyn Error>
     let Contents { created_at, size: BackupSize { files, bytes }, credentials } = contents;
     let made = created_at.replace_nanosecond(0).unwrap_or(created_at).format(&Rfc3339)?;
     let dir = config.data_dir.display();
-    println!("Restored {files} files, {bytes} bytes, as of {made}, in {dir}.");
+    println!("Restored files: {files} ({bytes} bytes), as of {made}, in {dir}.");
     if credentials > 0 && !backup::has_vault_key(config) {
         println!(
             "Before you start the server, put the old vault.key into {dir}, or set \

@@ -16,7 +16,7 @@ use crate::{
     rest::{DEADLINE, ask},
     server_args::ServerArgs,
     table::Table,
-    tools::{block_on, escape, print_json, read_object, typed},
+    tools::{block_on, coerced, escape, print_json, read_object},
 };
 
 /// What to do with packs.
@@ -102,12 +102,10 @@ pub fn run(config: &Config, action: Action) -> Result<ExitCode, Box<dyn Error>> 
     match action {
         Action::List(args) => list(&args.server.remote(config)?, &args)?,
         Action::Describe(args) => {
-            let server = args.server.remote(config)?;
-            let path = format!("/api/v1/packs/{}", escape(&args.pack));
-            let answer = block_on(ask(&server, Method::GET, &path, Bytes::new(), DEADLINE))??;
+            let shown = show(&args.server.remote(config)?, &args.pack)?;
             match args.json {
-                true => print_json(&answer.body)?,
-                false => print!("{}", description(&serde_json::from_slice(&answer.body)?)),
+                true => print_json(&shown)?,
+                false => print!("{}", description(&serde_json::from_slice(&shown)?)),
             }
         }
         Action::Run(args) => return start(&args.server.remote(config)?, args),
@@ -140,12 +138,22 @@ fn list(server: &Remote, args: &ListArgs) -> Result<(), Box<dyn Error>> {
     table.print()
 }
 
+/// A pack with its schemas, as JSON.
+fn show(server: &Remote, pack: &str) -> Result<Bytes, Box<dyn Error>> {
+    let path = format!("/api/v1/packs/{}", escape(pack));
+    Ok(block_on(ask(server, Method::GET, &path, Bytes::new(), DEADLINE))??.body)
+}
+
 fn start(server: &Remote, args: RunArgs) -> Result<ExitCode, Box<dyn Error>> {
     let standard_input = args.inputs == ["-"] && args.input.is_empty();
     let file = args.json.or(standard_input.then(|| PathBuf::from("-")));
     let mut input = match &file {
         Some(file) => read_object(file)?,
-        None => typed(server, &args.pack, &[args.inputs, args.input].concat())?,
+        None => {
+            let pack: PackInfo = serde_json::from_slice(&show(server, &args.pack)?)?;
+            let inputs = [args.inputs, args.input].concat();
+            coerced(pack.input_schema.unwrap_or_default(), &inputs)?
+        }
     };
     input.insert("wait_s".to_owned(), json!(0));
     let path = format!("/api/v1/packs/{}", escape(&args.pack));

@@ -129,6 +129,11 @@ pub fn typed(
         )
         .into());
     };
+    coerced(schema, args)
+}
+
+/// Converts arguments according to a schema.
+pub fn coerced(schema: Value, args: &[String]) -> Result<Map<String, Value>, Box<dyn Error>> {
     let schema = Schema::new(schema)?;
     let mut object = Map::new();
     for arg in args {

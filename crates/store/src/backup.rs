@@ -227,5 +227,6 @@ fn header(size: u64) -> Header {
     header.set_entry_type(EntryType::Regular);
     header.set_mode(0o600);
     header.set_size(size);
+    header.set_mtime(OffsetDateTime::now_utc().unix_timestamp().unsigned_abs());
     header
 }

@@ -96,6 +96,9 @@ async fn a_pack_is_found_described_and_run_on_the_command_line() {
     let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
     assert_eq!(wrong.status.code(), Some(1));
     assert!(said.contains("clone_path") && said.contains("(invalid_input)"), "{said}");
+    let unknown = shell.run(&["pack", "run", "cmd.rnu"], "");
+    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(said.contains("did you mean cmd.run?"), "{said}");
     let listed = shell.said(&["jobs", "list", "--state", "completed"]);
     assert!(listed.contains(job["job_id"].as_str().unwrap()), "{listed}");
 }
