@@ -102,7 +102,7 @@ test("empty defaults are not shown", () => {
 const pack = (name: string, description = "", intent_keywords: string[] = []): Pack =>
   ({ name, description, routing: { intent_keywords }, nature: {}, programs: [] }) as unknown as Pack;
 
-test("packs are grouped by what they work on, and unknown families have a group of their own", () => {
+test("packs are grouped by what they work on, and unknown families have a separate group", () => {
   const groups = groupsOf([pack("zoo.feed"), pack("git.log"), pack("repo.fetch"), pack("fs.read")]);
   expect(groups.map(({ title, packs }) => [title, ...packs.map(({ name }) => name)])).toEqual([
     ["Repositories", "git.log", "repo.fetch"],

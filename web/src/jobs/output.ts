@@ -1,6 +1,6 @@
 import { isObject } from "../json";
 
-/** A text of an output that deserves a block of its own. */
+/** A text of an output that is shown as a separate block. */
 export interface TextPart {
   name: string;
   text: string;

@@ -219,7 +219,7 @@ export function fieldNamed(name: unknown): string | null {
   return typeof name === "string" ? (/^[^.[]+/.exec(name)?.[0] ?? null) : null;
 }
 
-/** A default as the form shows it; empty if there is none worth showing. */
+/** A default as the form shows it; empty if it says nothing. */
 export function shownDefault({ default: value }: Field): string {
   if (value === null || value === "") return "";
   if (Array.isArray(value) && value.length === 0) return "";

@@ -89,7 +89,7 @@ export function Markdown({ text }: { text: string }) {
 function BlockView({ block }: { block: Block }) {
   switch (block.kind) {
     case "heading": {
-      // The page has headings of its own above these.
+      // Headings of the page are above these.
       const Heading = `h${Math.min(6, block.level + 2)}` as "h3";
       return <Heading data-level={block.level}>{inline(block.text)}</Heading>;
     }
