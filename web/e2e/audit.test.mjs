@@ -31,7 +31,7 @@ for (const [name, viewport] of Object.entries(screens)) {
     const person = await Person.arrive(browser, server, { viewport, hasTouch: name === "phone" });
     const { page } = person;
     await person.logIn();
-    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Audit" }).click();
+    await person.goTo("Audit");
     const rows = page.getByRole("table").locator("tbody tr");
     await rows.filter({ hasText: "Logged in" }).first().waitFor();
     await rows.filter({ hasText: "Login failed" }).getByText("warning").waitFor();

@@ -66,6 +66,15 @@ export class Person {
     this.#forgiven = this.#forgiven.filter((pattern) => pattern !== asked);
   }
 
+  /** Goes to another page through the bar: on small windows, its links are in a menu. */
+  async goTo(name) {
+    const pages = this.page.getByRole("navigation", { name: "Pages" });
+    await pages.waitFor();
+    const menu = pages.getByRole("button", { name: "Pages" });
+    if (await menu.isVisible()) await menu.click();
+    await pages.getByRole("link", { name, exact: true }).click();
+  }
+
   /** Opens a session's page and waits for its picture. */
   async watch(desk) {
     await this.logIn(`/sessions/${desk.id}`);
@@ -126,12 +135,13 @@ export function coloursOf(canvas) {
   });
 }
 
+const pages = ["/", "/login", "/settings", "/connect", "/tokens", "/packs", "/jobs", "/artifacts", "/credentials", "/audit"];
 const kinds = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 
 /** Serves the pages from a directory, with the server's own headers. */
 async function replacePage(context, directory) {
   const fileOf = (pathname) => {
-    if (["/", "/login", "/settings", "/connect", "/tokens", "/artifacts", "/credentials", "/audit"].includes(pathname)) return "index.html";
+    if (pages.includes(pathname)) return "index.html";
     if (pathname.startsWith("/sessions/")) return "sessions/index.html";
     return pathname === "/vnc.html" || pathname.startsWith("/assets/") ? pathname.slice(1) : null;
   };

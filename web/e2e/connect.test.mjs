@@ -133,7 +133,7 @@ step("every agent has steps, with its file where the reader's system keeps it", 
 
 step("the list of tokens names the agent that uses each, and updates when one connects", async () => {
   const { page } = person;
-  await page.getByRole("link", { name: "Tokens", exact: true }).click();
+  await person.goTo("Tokens");
   const row = page.getByRole("row", { name: /Claude on the laptop/ });
   await row.getByText("Create, see and use sessions").waitFor();
   await row.getByText("claude-code 2.1.0").waitFor();
@@ -221,7 +221,7 @@ for (const [name, viewport] of Object.entries(screens)) {
     await page.getByRole("button", { name: "Create token" }).click();
     await page.getByText("Waiting for Claude Code").waitFor();
     await look("connect-waiting");
-    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Tokens" }).click();
+    await person.goTo("Tokens");
     await page.getByRole("row", { name: /Claude on the laptop/ }).waitFor();
     await page.getByText("Expired and revoked").click();
     await look("tokens");

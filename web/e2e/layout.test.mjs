@@ -70,10 +70,10 @@ for (const [name, viewport] of Object.entries(screens)) {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
 
-    await page.getByRole("link", { name: "Settings" }).click();
+    await person.goTo("Settings");
     await page.getByRole("switch").waitFor();
     await look("settings");
-    await page.getByRole("link", { name: "Sessions" }).click();
+    await person.goTo("Sessions");
 
     await page.locator(".tile h2 a", { hasText: "invoices" }).click();
     await person.seesPicture();

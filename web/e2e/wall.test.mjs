@@ -51,13 +51,13 @@ step("an admin's setting survives a reload", async () => {
     await page.getByRole("switch", { name, checked: on }).waitFor();
     assert.equal((await agent.get("settings")).browser_passthrough.enabled, on);
   };
-  await page.getByRole("link", { name: "Settings" }).click();
+  await person.goTo("Settings");
   await page.getByRole("heading", { name: "Settings" }).waitFor();
   await choose(true);
   const described = await page.getByRole("switch").getAttribute("aria-describedby");
   await page.locator(`#${described}`).getByText("In new sessions").waitFor();
   await choose(false);
-  await page.getByRole("link", { name: "Sessions" }).click();
+  await person.goTo("Sessions");
   await page.getByText("No session is running").waitFor();
 });
 

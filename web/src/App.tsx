@@ -6,8 +6,10 @@ import { Artifacts } from "./pages/Artifacts";
 import { Audit } from "./pages/Audit";
 import { Connect } from "./pages/Connect";
 import { Credentials } from "./pages/Credentials";
+import { Jobs } from "./pages/Jobs";
 import { Login } from "./pages/Login";
 import { NotFound } from "./pages/NotFound";
+import { Packs } from "./pages/Packs";
 import { Settings } from "./pages/Settings";
 import { Tokens } from "./pages/Tokens";
 import { Wall } from "./pages/Wall";
@@ -81,6 +83,8 @@ export function App() {
             <SessionPage key={route.id} id={route.id} />
           </Suspense>
         )}
+        {route.page === "packs" && <Packs onLogOut={logOut} />}
+        {route.page === "jobs" && <Jobs onLogOut={logOut} />}
         {route.page === "artifacts" && <Artifacts onLogOut={logOut} />}
         {route.page === "connect" && <Connect onLogOut={logOut} />}
         {route.page === "tokens" && <Tokens onLogOut={logOut} />}

@@ -1,15 +1,22 @@
 import { useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent } from "react";
 import { page, prefix } from "./prefix";
 
+/** Pages whose path is their name. */
+const plainPages = [
+  "login",
+  "packs",
+  "jobs",
+  "artifacts",
+  "connect",
+  "tokens",
+  "credentials",
+  "audit",
+  "settings",
+] as const;
+
 export type Route =
   | { page: "wall" }
-  | { page: "login" }
-  | { page: "connect" }
-  | { page: "tokens" }
-  | { page: "artifacts" }
-  | { page: "audit" }
-  | { page: "credentials" }
-  | { page: "settings" }
+  | { page: (typeof plainPages)[number] }
   | { page: "session"; id: string }
   | { page: "unknown" };
 
@@ -18,13 +25,8 @@ export function routeOf(pathname: string, base: string = prefix.pathname): Route
   if (!pathname.startsWith(base)) return { page: "unknown" };
   const parts = pathname.slice(base.length).split("/").filter(Boolean);
   if (parts.length === 0) return { page: "wall" };
-  if (parts.length === 1 && parts[0] === "login") return { page: "login" };
-  if (parts.length === 1 && parts[0] === "connect") return { page: "connect" };
-  if (parts.length === 1 && parts[0] === "tokens") return { page: "tokens" };
-  if (parts.length === 1 && parts[0] === "artifacts") return { page: "artifacts" };
-  if (parts.length === 1 && parts[0] === "audit") return { page: "audit" };
-  if (parts.length === 1 && parts[0] === "credentials") return { page: "credentials" };
-  if (parts.length === 1 && parts[0] === "settings") return { page: "settings" };
+  const plain = plainPages.find((page) => parts.length === 1 && page === parts[0]);
+  if (plain) return { page: plain };
   if (parts.length === 2 && parts[0] === "sessions" && parts[1]) {
     return { page: "session", id: decodeURIComponent(parts[1]) };
   }
@@ -34,7 +36,7 @@ export function routeOf(pathname: string, base: string = prefix.pathname): Route
 /** Where to go after the login: only to one of our pages. */
 export function nextPage(search: string): string {
   const next = new URLSearchParams(search).get("next") ?? "";
-  const pages = /^(\?view=recent|settings|tokens|artifacts|credentials|audit(\?[\w=&.*%:+-]*)?|connect(\?client=[a-z0-9-]+)?|sessions\/[A-Za-z0-9_.-]+)$/;
+  const pages = /^(\?view=recent|settings|tokens|artifacts|credentials|(packs|jobs|audit)(\?[\w=&.*%:+-]*)?|connect(\?client=[a-z0-9-]+)?|sessions\/[A-Za-z0-9_.-]+)$/;
   return pages.test(next) ? next : "";
 }
 
@@ -63,13 +65,18 @@ export function useSearch(): string {
   return useSyncExternalStore(subscribe, () => window.location.search);
 }
 
-type LinkProps = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "href"> & { to: string };
+type LinkProps = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "href" | "onClick"> & {
+  to: string;
+  /** Called before the page changes. */
+  onFollow?: (() => void) | undefined;
+};
 
 /** A link within the pages; only plain clicks are handled here. */
-export function Link({ to, ...rest }: LinkProps) {
+export function Link({ to, onFollow, ...rest }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
+    onFollow?.();
     navigate(to);
   };
   return <a {...rest} href={page(to)} onClick={follow} />;

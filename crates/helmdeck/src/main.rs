@@ -10,6 +10,8 @@ mod artifacts;
 mod attach;
 #[cfg(feature = "server")]
 mod audit;
+#[cfg(feature = "server")]
+mod backup;
 mod cdp;
 #[cfg(feature = "server")]
 mod config;
@@ -21,9 +23,12 @@ mod egress;
 mod forward;
 #[cfg(feature = "server")]
 mod inside;
+mod job_progress;
+mod jobs;
 mod local;
 mod login;
 mod mcp;
+mod pack;
 mod prompt;
 mod remote;
 mod rest;
@@ -98,6 +103,12 @@ enum Command {
     /// List, download, upload, delete and share artifacts: files that packs and callers keep for a while.
     #[command(subcommand)]
     Artifacts(artifacts::Action),
+    /// List, describe and run packs: typed tools for whole pieces of work.
+    #[command(subcommand, alias = "packs")]
+    Pack(pack::Action),
+    /// List, show, wait for and cancel jobs: calls of packs.
+    #[command(subcommand, alias = "job")]
+    Jobs(jobs::Action),
     /// List the server's tools.
     Tools(tools::ListArgs),
     /// Call a tool: helmdeck call desktop.click session_id=ID x=10 y=20
@@ -154,6 +165,8 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Forward(args) => forward::run(&load()?, args)?,
         Command::Session(action) => return session::run(&load()?, action),
         Command::Artifacts(action) => artifacts::run(&load()?, action)?,
+        Command::Pack(action) => return pack::run(&load()?, action),
+        Command::Jobs(action) => return jobs::run(&load()?, action),
         Command::Tools(args) => tools::list(&load()?, &args)?,
         Command::Call(args) => tools::call(&load()?, &args)?,
         Command::Connect(args) => connect::run(&load()?, &args)?,

@@ -9,7 +9,7 @@ use std::{
 
 use clap::Subcommand;
 
-use crate::{admin, attach, audit, config, doctor, egress, inside, serve, token};
+use crate::{admin, attach, audit, backup, config, doctor, egress, inside, serve, token};
 
 /// Exit code of shells for a program that cannot be started.
 const NOT_STARTED: u8 = 127;
@@ -31,6 +31,10 @@ pub enum ServerCommand {
     /// Verify, export or follow the audit log.
     #[command(subcommand)]
     Audit(audit::Action),
+    /// Write a backup of the data directory to a file, also while the server runs. It has no keys.
+    Backup(backup::BackupArgs),
+    /// Restore a backup into the data directory. The server must not run.
+    Restore(backup::RestoreArgs),
     /// Test what sessions may reach on the network.
     #[command(subcommand)]
     Egress(egress::Action),
@@ -95,6 +99,8 @@ pub fn run(command: ServerCommand, file: Option<&Path>) -> Result<ExitCode, Box<
         ServerCommand::Token(args) => token::run(&load()?, &args)?,
         ServerCommand::Admin(action) => admin::run(&load()?, &action)?,
         ServerCommand::Audit(action) => return audit::run(&load()?, &action),
+        ServerCommand::Backup(args) => backup::back_up(&load()?, &args)?,
+        ServerCommand::Restore(args) => backup::restore(&load()?, &args)?,
         ServerCommand::Egress(action) => return egress::run(&load()?, action),
         ServerCommand::Attach(args) => attach::run(&load()?, args)?,
         ServerCommand::Browser { line } => {

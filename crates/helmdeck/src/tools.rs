@@ -129,6 +129,11 @@ pub fn typed(
         )
         .into());
     };
+    coerced(schema, args)
+}
+
+/// Converts arguments according to a schema.
+pub fn coerced(schema: Value, args: &[String]) -> Result<Map<String, Value>, Box<dyn Error>> {
     let schema = Schema::new(schema)?;
     let mut object = Map::new();
     for arg in args {
@@ -167,7 +172,8 @@ pub fn print_json(text: &[u8]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn read_object(file: &PathBuf) -> Result<Map<String, Value>, Box<dyn Error>> {
+/// Reads a JSON object from a file; `-` for standard input.
+pub fn read_object(file: &PathBuf) -> Result<Map<String, Value>, Box<dyn Error>> {
     let mut text = String::new();
     if file.as_os_str() == "-" {
         stdin().read_to_string(&mut text)?;

@@ -8,7 +8,7 @@ use axum::{
 };
 use helmdeck_packs::PackError;
 use helmdeck_sessions::{Ending, SessionError};
-use helmdeck_store::{StoreError, vault::VaultError};
+use helmdeck_store::{StoreError, backup::BackupError, vault::VaultError};
 use helmdeck_wire::{ErrorBody, ErrorCode, session::SessionSpec};
 use http::{HeaderValue, StatusCode, header};
 
@@ -55,6 +55,9 @@ pub enum ServerError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A backup cannot be made or restored.
+    #[error(transparent)]
+    Backup(#[from] BackupError),
     /// The vault cannot be opened.
     #[error(transparent)]
     Vault(#[from] VaultError),

@@ -11,6 +11,7 @@ mod app;
 mod attach;
 pub mod audit;
 mod auth;
+pub mod backup;
 mod body;
 mod cast;
 mod cdp;

@@ -3,7 +3,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use helmdeck_wire::{SessionId, connect::Connected, history::ActionRecord};
+use helmdeck_wire::{SessionId, connect::Connected, history::ActionRecord, job::Job};
 use parking_lot::Mutex;
 use time::OffsetDateTime;
 use tokio::sync::watch;
@@ -20,7 +20,7 @@ pub struct Event {
     pub seq: u64,
     /// The session, if the event is about one.
     pub session: Option<SessionId>,
-    /// Owner of the session or token. Others do not receive the event.
+    /// Owner of the session, token or job. Others do not receive the event.
     pub owner: String,
     /// What happened.
     pub what: EventKind,
@@ -41,6 +41,8 @@ pub enum EventKind {
     IdleEnd(Option<OffsetDateTime>),
     /// Control changed.
     Control(ControlChange),
+    /// A job of the owner began, progressed or ended. Without its output.
+    Job(Arc<Job>),
     /// An MCP client connected with a token of the owner.
     McpClientConnected(Arc<Connected>),
 }

@@ -11,6 +11,7 @@ mod actions;
 mod admin;
 mod artifacts;
 mod audit;
+pub mod backup;
 mod ends;
 mod error;
 mod extensions;

@@ -18,13 +18,18 @@ import type {
   Credential,
   CredentialGrant,
   CredentialUsage,
+  Delivery,
   Folder,
   Forward,
   History,
   Identity,
   Instructions,
+  Job,
+  JobFilter,
+  JobList,
   NewCredential,
   NewToken,
+  Pack,
   Role,
   Session,
   Settings,
@@ -100,7 +105,14 @@ async function json<T>(method: string, path: string, body?: unknown): Promise<T>
 }
 
 const session = (id: string) => `sessions/${encodeURIComponent(id)}`;
+const job = (id: string) => `jobs/${encodeURIComponent(id)}`;
 const credential = (id: string) => `vault/credentials/${encodeURIComponent(id)}`;
+
+/** A query of the fields that are given. */
+function queryOf(fields: Record<string, string | number | undefined>): string {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+}
 
 export const client = {
   logIn: (username: string, password: string) =>
@@ -183,11 +195,23 @@ export const client = {
   tabs: async (id: string, action: TabAction, tab: string | null = null) =>
     (await json<{ tabs: Tab[] }>("POST", "browser/tabs", { session_id: id, action, ...(tab === null ? {} : { tab }) })).tabs,
 
-  artifacts: (filter: ArtifactFilter) => {
-    const given = Object.entries(filter).filter(([, value]) => value !== undefined);
-    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
-    return json<ArtifactList>("GET", `artifacts?${query.toString()}`);
-  },
+  packs: async () => (await json<{ packs: Pack[] }>("GET", "packs")).packs,
+  /** A pack, with its schemas. */
+  pack: (name: string) => json<Pack>("GET", `packs/${encodeURIComponent(name)}`),
+  /** Starts a pack, and does not wait for its result. */
+  runPack: (name: string, input: Record<string, unknown>) =>
+    json<Job>("POST", `packs/${encodeURIComponent(name)}`, { ...input, wait_s: 0 }),
+
+  jobs: (filter: JobFilter, cursor?: string) => json<JobList>("GET", `jobs?${queryOf({ ...filter, cursor })}`),
+  job: (id: string) => json<Job>("GET", job(id)),
+  /** What a job was called with. */
+  jobInput: async (id: string) => (await json<{ input: Record<string, unknown> }>("GET", `${job(id)}/input`)).input,
+  cancelJob: (id: string) => json<Job>("DELETE", job(id)),
+  deliveries: async (id: string) =>
+    (await json<{ deliveries: Delivery[] }>("GET", `webhooks/deliveries?${queryOf({ job_id: id })}`)).deliveries,
+  replayDelivery: (id: string) => request("POST", `webhooks/deliveries/${encodeURIComponent(id)}/replay`),
+
+  artifacts: (filter: ArtifactFilter) => json<ArtifactList>("GET", `artifacts?${queryOf({ ...filter })}`),
   deleteArtifact: (key: string) => request("DELETE", `artifacts/${encodeKey(key)}`),
   linkArtifact: (key: string, ttl_seconds: number) =>
     json<ArtifactLink>("POST", "artifacts/link", { key, ttl_seconds }),

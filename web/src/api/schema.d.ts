@@ -1350,8 +1350,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow the caller's sessions as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; also `mcp_client_connected` when an MCP client connects with one of the caller's tokens
-         * @description Follow the caller's sessions as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; also `mcp_client_connected` when an MCP client connects with one of the caller's tokens. `session_gone` has `end_reason` and `ended_at`; `idle` has `idle_ends_at`, null while the session is in use. Continues after `Last-Event-ID`. With a ticket, only events of its session.
+         * Follow the caller's sessions as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; also `job` when a job of the caller begins, progresses or ends, without its output, and `mcp_client_connected` when an MCP client connects with one of the caller's tokens
+         * @description Follow the caller's sessions as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; also `job` when a job of the caller begins, progresses or ends, without its output, and `mcp_client_connected` when an MCP client connects with one of the caller's tokens. `session_gone` has `end_reason` and `ended_at`; `idle` has `idle_ends_at`, null while the session is in use. Continues after `Last-Event-ID`. With a ticket, only events of its session.
          */
         get: operations["events"];
         put?: never;
@@ -1462,6 +1462,26 @@ export interface paths {
          * @description Follow a job as server-sent events: a `job` event for every change, the last one with its output or error.
          */
         get: operations["job_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{job_id}/input": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what a job was called with, to run it again with a change
+         * @description Show what a job was called with, to run it again with a change.
+         */
+        get: operations["job_input"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2762,6 +2782,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The web page: jobs
+         * @description The web page: jobs.
+         */
+        get: operations["jobs_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/login": {
         parameters: {
             query?: never;
@@ -2824,6 +2864,26 @@ export interface paths {
          * @description The server's metrics, for Prometheus.
          */
         get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/packs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The web page: packs
+         * @description The web page: packs.
+         */
+        get: operations["packs_page"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4796,6 +4856,15 @@ export interface components {
         };
         /** @description Id of a job. */
         JobId: string;
+        /** @description What a job was called with. */
+        JobInput: {
+            /** @description Its input, without the secret of a webhook. */
+            input: {
+                [key: string]: unknown;
+            };
+            /** @description The pack. */
+            pack: string;
+        };
         /** @description Jobs, newest first. */
         JobList: {
             /**
@@ -8809,6 +8878,30 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    job_input: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobInput"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     rerun_job: {
         parameters: {
             query?: never;
@@ -10815,6 +10908,28 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    jobs_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     login_page: {
         parameters: {
             query?: never;
@@ -10913,6 +11028,28 @@ export interface operations {
                 };
                 content: {
                     "text/plain; version=0.0.4; charset=utf-8": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    packs_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
                 };
             };
             "4XX": components["responses"]["Error"];

@@ -51,6 +51,45 @@ export interface ArtifactFilter {
   content_type?: string | undefined;
   before?: number | undefined;
 }
+/** A pack; `unavailable` says why it cannot run here. */
+export type Pack = Omit<Schemas["PackInfo"], "routing" | "nature"> & {
+  routing: Routing;
+  nature: Nature;
+  unavailable?: string | null;
+};
+export interface Routing {
+  accepts?: string[];
+  produces?: string[];
+  intent_keywords?: string[];
+  typical_use?: string;
+  limitations?: string[];
+}
+export interface Nature {
+  effect?: string;
+  destructive?: boolean;
+  open_world?: boolean;
+}
+export type Job = Schemas["Job"];
+export type JobState = Schemas["JobState"];
+export type JobList = Schemas["JobList"];
+export type JobArtifact = Schemas["JobArtifact"];
+/** Which jobs to list. */
+export interface JobFilter {
+  state?: JobState | undefined;
+  pack?: string | undefined;
+}
+/** A result of a job on its way to a webhook. */
+export interface Delivery {
+  id: string;
+  job_id: string;
+  url: string;
+  state: string;
+  attempts: number;
+  last_status?: number | null;
+  last_error?: string | null;
+  next_attempt_at?: string | null;
+  created_at: string;
+}
 /** A row of the audit log. */
 export type AuditEntry = Schemas["AuditRecord"];
 export type AuditPage = Schemas["AuditPage"];

@@ -8,7 +8,7 @@ import { iconOf, previewOf } from "./kind";
 const beginning = "bytes=0-1199";
 
 /** A picture, a frame of a video, or the first lines of a text; otherwise an icon. */
-export function ArtifactPreview({ artifact }: { artifact: Artifact }) {
+export function ArtifactPreview({ artifact }: { artifact: Pick<Artifact, "key" | "content_type" | "size"> }) {
   const [failed, setFailed] = useState(false);
   const kind = failed ? "icon" : previewOf(artifact);
   const fail = () => setFailed(true);

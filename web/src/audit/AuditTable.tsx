@@ -9,7 +9,7 @@ import { actorOf, detailsOf, iconOf, targetOf, titleOf } from "./words";
 /** Rows of the audit log; on a phone, one to a card. */
 export function AuditTable({ entries }: { entries: AuditEntry[] }) {
   return (
-    <table className="audit" aria-label="Audit log, newest first">
+    <table className="table audit" aria-label="Audit log, newest first">
       <thead>
         <tr>
           <th scope="col">Time</th>
@@ -75,7 +75,7 @@ const Row = memo(function Row({ entry }: { entry: AuditEntry }) {
         <td data-label="Address" data-empty={entry.remote_address == null} className="tabular">
           {entry.remote_address}
         </td>
-        <td className="audit-open">
+        <td className="table-actions">
           <IconButton
             icon={open ? "down" : "next"}
             label={`Details of entry ${entry.id}`}
@@ -86,7 +86,7 @@ const Row = memo(function Row({ entry }: { entry: AuditEntry }) {
         </td>
       </tr>
       {open && (
-        <tr className="audit-more">
+        <tr className="table-more">
           <td colSpan={7}>
             <dl>
               <dt>Entry</dt>

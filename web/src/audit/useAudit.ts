@@ -1,17 +1,18 @@
 import { useCallback, useEffect, useState } from "react";
 import { client, explain } from "../api/client";
 import type { AuditEntry } from "../api/wire";
+import type { StreamState } from "../events/source";
 import { api } from "../prefix";
 import { apiQuery, canFollow, streamQuery, type Filter } from "./filter";
 import { addRow, firstPage, olderPage, type Rows } from "./state";
-import { Tail, type TailState } from "./tail";
+import { openTail } from "./tail";
 
 interface Audit {
   /** Null until they have come. */
   rows: Rows | null;
   error: string | null;
   /** Null if the tail is off. */
-  tail: TailState | null;
+  tail: StreamState | null;
   busy: boolean;
   loadOlder: () => Promise<void>;
 }
@@ -20,7 +21,7 @@ interface Audit {
 export function useAudit(filter: Filter, live: boolean): Audit {
   const [rows, setRows] = useState<Rows | null>(null);
   const [error, setError] = useState<string | null>(null);
-  const [tail, setTail] = useState<TailState | null>(null);
+  const [tail, setTail] = useState<StreamState | null>(null);
   const [busy, setBusy] = useState(false);
 
   useEffect(() => {
@@ -47,7 +48,7 @@ export function useAudit(filter: Filter, live: boolean): Audit {
         current = false;
       };
     }
-    const following = new Tail(api(`audit/stream?${streamQuery(filter)}`), {
+    const following = openTail(api(`audit/stream?${streamQuery(filter)}`), {
       // Rows up to now are read once the stream is open, so that none falls between.
       open: () => void load(),
       row: (row) => {

@@ -27,7 +27,7 @@ interface CredentialTableProps {
 /** Credentials, one to a row; on a phone, one to a card. */
 export function CredentialTable({ label, credentials, now, onTask }: CredentialTableProps) {
   return (
-    <table className="tokens credentials" aria-label={label}>
+    <table className="table credentials" aria-label={label}>
       <thead>
         <tr>
           <th scope="col">Credential</th>
@@ -62,7 +62,7 @@ function Row({ credential, now, onTask }: RowProps) {
   return (
     <tr>
       <th scope="row">
-        <span className="token-title">{name}</span>
+        <span className="table-title">{name}</span>
         <span className="muted">
           {typeOf(type)}
           {owner !== "" && owner !== subject && ` of ${owner}`}
@@ -87,7 +87,7 @@ function Row({ credential, now, onTask }: RowProps) {
       <td data-label="Last used" data-empty={!onTask}>
         {onTask && (last_used_at ? <Moment at={last_used_at} now={now} /> : <span className="muted">never</span>)}
       </td>
-      <td className="token-actions">
+      <td className="table-actions">
         {onTask && (
           <Menu icon="more" label={`Manage ${name}`}>
             {(close) =>

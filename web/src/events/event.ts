@@ -1,4 +1,4 @@
-import type { ActionRecord, ClientConnection, Control, Session } from "../api/wire";
+import type { ActionRecord, ClientConnection, Control, Job, Session } from "../api/wire";
 import { endOf, type End } from "../sessions/end";
 import { parseObject } from "../json";
 
@@ -10,6 +10,7 @@ export type LiveEvent =
   | { kind: "agent_status"; sessionId: string; status: string }
   | { kind: "idle"; sessionId: string; idleEndsAt: string | null }
   | { kind: "control"; sessionId: string; control: Control }
+  | { kind: "job"; job: Job }
   | { kind: "mcp_client_connected"; connection: ClientConnection }
   | { kind: "reset" };
 
@@ -20,6 +21,7 @@ export const eventNames = [
   "agent_status",
   "control",
   "idle",
+  "job",
   "mcp_client_connected",
   "reset",
 ] as const;
@@ -59,6 +61,8 @@ export function parseEvent(name: EventName, data: string): LiveEvent | null {
         ? { kind: "control", sessionId, control: control as unknown as Control }
         : null;
     }
+    case "job":
+      return isJob(body) ? { kind: "job", job: body } : null;
     case "mcp_client_connected":
       return ["token_id", "name", "version", "last_seen"].every((field) => typeof body[field] === "string")
         ? { kind: "mcp_client_connected", connection: body as unknown as ClientConnection }
@@ -66,4 +70,9 @@ export function parseEvent(name: EventName, data: string): LiveEvent | null {
     case "reset":
       return { kind: "reset" };
   }
+}
+
+/** Whether this is a job, as far as the page relies on it. */
+export function isJob(body: Record<string, unknown> | null): body is Job & Record<string, unknown> {
+  return typeof body?.job_id === "string" && typeof body.state === "string" && typeof body.pack === "string";
 }

@@ -1,6 +1,7 @@
 import { useEffect, useReducer, useState } from "react";
 import type { Session } from "../api/wire";
-import { EventStream, type StreamState } from "../events/stream";
+import type { StreamState } from "../events/source";
+import { openEvents } from "../events/stream";
 import { api } from "../prefix";
 import { ended, type End } from "../sessions/end";
 import { endingOf, holderOf } from "../sessions/name";
@@ -51,7 +52,7 @@ function useSession({ sessionId, ticket }: ViewerAddress): Pick<SharedLink, "ses
   const [gone, setGone] = useState<{ end: End | null } | null>(null);
   useEffect(() => {
     const query = new URLSearchParams({ session_id: sessionId, ...(ticket === null ? {} : { ticket }) });
-    const stream = new EventStream(api(`events?${query}`), {
+    const stream = openEvents(api(`events?${query}`), {
       event: (event) => {
         change({ kind: "event", event });
         if (event.kind === "session_gone" && event.id === sessionId) setGone(event);

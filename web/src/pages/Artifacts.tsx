@@ -14,7 +14,7 @@ import { UploadButton } from "../session/UploadButton";
 import { UploadTray } from "../session/UploadTray";
 import { useUploadQueue } from "../session/useUploads";
 import { AppBar } from "../ui/AppBar";
-import { Icon } from "../ui/Icon";
+import { NoMatch, Nothing } from "../ui/Nothing";
 import { StreamBanner } from "../wall/StreamBanner";
 
 /** Files that packs made and people uploaded. */
@@ -81,7 +81,11 @@ export function Artifacts({ onLogOut }: { onLogOut: () => void }) {
         {artifacts === null ? (
           error === null && <span className="spinner" role="status" aria-label="Loading" />
         ) : artifacts.length === 0 ? (
-          <Nothing filtered={filtered} onClear={() => setFilter({})} />
+          filtered ? (
+            <NoMatch title="No artifact matches" onClear={() => setFilter({})} />
+          ) : (
+            <NoArtifacts />
+          )
         ) : (
           <ul className="artifacts" aria-label="Artifacts">
             {artifacts.map((artifact) => (
@@ -132,30 +136,13 @@ function Usage({ page: { used_bytes, quota_bytes } }: { page: ArtifactList }) {
   );
 }
 
-function Nothing({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {
-  if (filtered) {
-    return (
-      <div className="nothing">
-        <Icon name="search" />
-        <p>
-          <b>No artifact matches</b>
-        </p>
-        <button type="button" onClick={onClear}>
-          Show all
-        </button>
-      </div>
-    );
-  }
+function NoArtifacts() {
   return (
-    <div className="nothing">
-      <Icon name="file" />
-      <p>
-        <b>No artifacts yet</b>
-      </p>
+    <Nothing icon="file" title="No artifacts yet">
       <p className="muted">
         Screenshots, documents and videos that agents make appear here.
         <span className="keys-only"> Drop a file anywhere on this page to upload it.</span>
       </p>
-    </div>
+    </Nothing>
   );
 }

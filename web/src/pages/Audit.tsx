@@ -4,14 +4,14 @@ import { AuditFilters } from "../audit/AuditFilters";
 import { AuditTable } from "../audit/AuditTable";
 import { apiQuery, canFollow, everything, pageOf, readFilter, type Filter } from "../audit/filter";
 import type { Rows } from "../audit/state";
-import type { TailState } from "../audit/tail";
 import { useAudit } from "../audit/useAudit";
+import type { StreamState } from "../events/source";
 import { useIdentity } from "../identity";
 import { api } from "../prefix";
 import { navigate, useSearch } from "../router";
 import { AppBar } from "../ui/AppBar";
-import { Icon } from "../ui/Icon";
 import { Menu } from "../ui/Menu";
+import { Nothing } from "../ui/Nothing";
 
 /** Who did what, newest first. */
 export function Audit({ onLogOut }: { onLogOut: () => void }) {
@@ -65,17 +65,13 @@ function Log() {
       {rows === null ? (
         error === null && <span className="spinner" role="status" aria-label="Loading" />
       ) : rows.entries.length === 0 ? (
-        <div className="no-tokens">
-          <Icon name="search" />
-          <p>
-            <b>No entries match</b>
-          </p>
+        <Nothing icon="search" title="No entries match">
           {filtered && (
             <button type="button" onClick={() => change(everything)}>
               Clear filters
             </button>
           )}
-        </div>
+        </Nothing>
       ) : (
         <>
           <p className="audit-count muted" role="status">
@@ -106,7 +102,7 @@ function shown({ entries, next }: Rows): string {
 interface LiveSwitchProps {
   live: boolean;
   possible: boolean;
-  tail: TailState | null;
+  tail: StreamState | null;
   onChange: (live: boolean) => void;
 }
 

@@ -13,6 +13,7 @@ import { useCredentials } from "../credentials/useCredentials";
 import { useIdentity } from "../identity";
 import { AppBar } from "../ui/AppBar";
 import { Icon } from "../ui/Icon";
+import { Nothing } from "../ui/Nothing";
 import { StreamBanner } from "../wall/StreamBanner";
 
 interface Open {
@@ -98,15 +99,11 @@ function Groups({ credentials, onTask }: GroupsProps) {
     <>
       <section>
         {kept.length === 0 ? (
-          <div className="no-tokens">
-            <Icon name="lock" />
-            <p>
-              <b>No credentials yet</b>
-            </p>
+          <Nothing icon="lock" title="No credentials yet">
             <p className="muted">
               Add the key of a service, such as GitHub. It is encrypted on disk and never shown again, not even to you.
             </p>
-          </div>
+          </Nothing>
         ) : (
           <CredentialTable label="Credentials" credentials={kept} now={now} {...(onTask ? { onTask } : {})} />
         )}

@@ -9,6 +9,7 @@ import { TokenTable } from "../tokens/TokenTable";
 import { useTokens } from "../tokens/useTokens";
 import { AppBar } from "../ui/AppBar";
 import { Icon } from "../ui/Icon";
+import { Nothing } from "../ui/Nothing";
 import { StreamBanner } from "../wall/StreamBanner";
 
 /** Who can use the server, and until when. */
@@ -74,11 +75,7 @@ function Groups({ tokens, onRevoke }: { tokens: Token[]; onRevoke: (token: Token
       <section>
         <h2>Agents and programs</h2>
         {programs.length === 0 ? (
-          <div className="no-tokens">
-            <Icon name="token" />
-            <p>
-              <b>No agent has a token yet</b>
-            </p>
+          <Nothing icon="token" title="No agent has a token yet">
             <p className="muted">
               <i>Connect</i> makes one for an agent that you choose and shows how to use it. <i>New token</i> makes one
               for a program of your own.
@@ -86,7 +83,7 @@ function Groups({ tokens, onRevoke }: { tokens: Token[]; onRevoke: (token: Token
             <Link className="button" to="connect">
               <Icon name="connect" /> Connect an agent
             </Link>
-          </div>
+          </Nothing>
         ) : (
           <TokenTable label="Tokens of agents and programs" tokens={programs} now={now} onRevoke={onRevoke} />
         )}

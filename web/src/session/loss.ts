@@ -1,5 +1,5 @@
 import type { Session } from "../api/wire";
-import type { StreamState } from "../events/stream";
+import type { StreamState } from "../events/source";
 import type { ViewerState } from "../viewer/state";
 import { sentence } from "../format";
 

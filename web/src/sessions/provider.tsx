@@ -11,8 +11,9 @@ import {
 import { backoff } from "../backoff";
 import { client, explain } from "../api/client";
 import type { Session } from "../api/wire";
-import { EventStream, type StreamState } from "../events/stream";
 import type { LiveEvent } from "../events/event";
+import type { Source, StreamState } from "../events/source";
+import { openEvents } from "../events/stream";
 import { api } from "../prefix";
 import { changeSessions, noSessions, type Sessions } from "./state";
 
@@ -41,7 +42,7 @@ export function useSessions(): SessionsContext {
 export function SessionsProvider({ children }: { children: ReactNode }) {
   const [state, change] = useReducer(changeSessions, noSessions);
   const listeners = useRef(new Set<Listener>());
-  const stream = useRef<EventStream | null>(null);
+  const stream = useRef<Source | null>(null);
 
   useEffect(() => {
     let closed = false;
@@ -67,7 +68,7 @@ export function SessionsProvider({ children }: { children: ReactNode }) {
       }
     };
 
-    stream.current = new EventStream(api("events"), {
+    stream.current = openEvents(api("events"), {
       event: (event) => {
         if (event.kind === "reset") void refresh();
         missed?.push(event);

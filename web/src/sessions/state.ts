@@ -1,5 +1,5 @@
 import type { LiveEvent } from "../events/event";
-import type { StreamState } from "../events/stream";
+import type { StreamState } from "../events/source";
 import type { Session } from "../api/wire";
 
 /** All sessions the person may see, kept current by events. */
@@ -72,6 +72,7 @@ function applyEvent(list: Session[], event: LiveEvent): Session[] {
       const acted = by.kind === "agent" && outcome === "ok";
       return acted ? edit(list, session_id, (old) => ({ ...old, agent_acted_at: at })) : list;
     }
+    case "job":
     case "mcp_client_connected":
     case "reset":
       return list;

@@ -16,7 +16,7 @@ interface TokenTableProps {
 /** Tokens, one to a row; on a phone, one to a card. */
 export function TokenTable({ label, tokens, now, onRevoke }: TokenTableProps) {
   return (
-    <table className="tokens" aria-label={label}>
+    <table className="table tokens" aria-label={label}>
       <thead>
         <tr>
           <th scope="col">Token</th>
@@ -58,7 +58,7 @@ function Row({ token, now, onRevoke }: RowProps) {
   return (
     <tr>
       <th scope="row">
-        <span className="token-title">{titleOf(token)}</span>
+        <span className="table-title">{titleOf(token)}</span>
         <span className="muted">{detailOf(token)}</span>
       </th>
       <td data-label="Permissions">{inWords(token.scopes).join(", ")}</td>
@@ -85,7 +85,7 @@ function Row({ token, now, onRevoke }: RowProps) {
         </td>
       )}
       {onRevoke && (
-        <td className="token-actions">
+        <td className="table-actions">
           <button type="button" className="quiet danger-text" onClick={() => onRevoke(token)}>
             Revoke<span className="off-screen"> {titleOf(token)}</span>
           </button>

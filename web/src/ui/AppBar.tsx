@@ -4,10 +4,14 @@ import { useIdentity } from "../identity";
 import { Link } from "../router";
 import { Brand } from "./Brand";
 import { IconButton } from "./IconButton";
+import { useNarrow } from "./media";
+import { Menu } from "./Menu";
 import { ThemeButton } from "./ThemeButton";
 
 const pages = [
   { page: "wall", to: "", text: "Sessions", scope: null },
+  { page: "packs", to: "packs", text: "Packs", scope: "sessions:read" },
+  { page: "jobs", to: "jobs", text: "Jobs", scope: "sessions:read" },
   { page: "artifacts", to: "artifacts", text: "Artifacts", scope: "artifacts:read" },
   { page: "connect", to: "connect", text: "Connect", scope: null },
   { page: "tokens", to: "tokens", text: "Tokens", scope: null },
@@ -27,6 +31,13 @@ interface AppBarProps {
 export function AppBar({ current, onLogOut, children }: AppBarProps) {
   const { subject, scopes } = useIdentity();
   const shown = pages.filter(({ scope }) => scope === null || allows(scopes, scope));
+  const narrow = useNarrow();
+  const links = (close?: () => void) =>
+    shown.map(({ page, to, text }) => (
+      <Link key={page} to={to} aria-current={page === current ? "page" : undefined} onFollow={close}>
+        {text}
+      </Link>
+    ));
   const logOut = () => void client.logOut().then(onLogOut, onLogOut);
   return (
     <header className="bar app-bar">
@@ -38,11 +49,13 @@ export function AppBar({ current, onLogOut, children }: AppBarProps) {
         <Brand />
       )}
       <nav aria-label="Pages">
-        {shown.map(({ page, to, text }) => (
-          <Link key={page} to={to} aria-current={page === current ? "page" : undefined}>
-            {text}
-          </Link>
-        ))}
+        {narrow ? (
+          <Menu icon="menu" label="Pages" text={shown.find(({ page }) => page === current)?.text ?? "Pages"}>
+            {links}
+          </Menu>
+        ) : (
+          links()
+        )}
       </nav>
       {children ?? <span className="room" />}
       <ThemeButton />

@@ -6,11 +6,13 @@ interface DialogProps {
   onClose: () => void;
   /** A click beside it does not close it. */
   stays?: boolean;
+  /** At the side of the window, over its whole height. */
+  drawer?: boolean;
   children: ReactNode;
 }
 
 /** A modal dialog; the browser keeps the focus inside and closes it on Escape. */
-export function Dialog({ title, onClose, stays = false, children }: DialogProps) {
+export function Dialog({ title, onClose, stays = false, drawer = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -23,6 +25,7 @@ export function Dialog({ title, onClose, stays = false, children }: DialogProps)
   return (
     <dialog
       ref={dialog}
+      className={drawer ? "drawer" : undefined}
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault();

@@ -13,6 +13,7 @@
 mod attach;
 mod audit;
 mod auth;
+mod backup;
 mod browser;
 mod browser_containment;
 mod cancel;
@@ -47,6 +48,7 @@ mod make_up;
 mod mcp;
 mod network;
 mod outdated;
+mod pack_commands;
 mod packages;
 mod packs;
 mod pages;

@@ -1,13 +1,14 @@
 //! One job, from its turn to its end.
 
 use std::{
+    convert::Infallible,
     panic::AssertUnwindSafe,
     sync::{Arc, Weak},
     time::Duration,
 };
 
 use futures_util::FutureExt;
-use helmdeck_sessions::Caller;
+use helmdeck_sessions::{Caller, EventKind};
 use helmdeck_store::{StoredJob, vault::Redactor};
 use helmdeck_wire::{
     ErrorCode, SessionId,
@@ -16,7 +17,10 @@ use helmdeck_wire::{
 use parking_lot::Mutex;
 use serde_json::Value;
 use time::OffsetDateTime;
-use tokio::{sync::watch, time::timeout};
+use tokio::{
+    sync::watch,
+    time::{sleep, timeout},
+};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info};
 
@@ -30,6 +34,8 @@ use crate::{
 pub const CLEAN_UP: Duration = Duration::from_secs(30);
 /// How long the store may take to record the end of a job. Its own limits are shorter.
 const SAVE: Duration = Duration::from_secs(20);
+/// How often listeners are told of the progress of a job.
+const TELL_EVERY: Duration = Duration::from_millis(500);
 /// Longest message of progress.
 const MAX_MESSAGE: usize = 500;
 
@@ -67,6 +73,21 @@ impl Progress {
         if let Some(latest) = &self.latest {
             latest.send_modify(|job| job.artifacts.clone_from(&self.artifacts));
         }
+    }
+
+    /// Records the session that the job works in.
+    pub fn set_session(&mut self, id: &SessionId) {
+        if let Some(latest) = &self.latest {
+            latest.send_modify(|job| {
+                job.session_id = Some(id.clone());
+                job.next_session_id = Some(id.clone());
+            });
+        }
+    }
+
+    /// Changes from now on.
+    fn changes(&self) -> Option<watch::Receiver<Job>> {
+        self.latest.as_ref().map(watch::Sender::subscribe)
     }
 
     /// Replaces secrets in its messages from now on.
@@ -109,6 +130,7 @@ impl Engine {
             queue.add(&owner, id.clone());
             self.shared.starts.lock().insert(id, begin);
         }
+        self.shared.tell(&owner, &job.view(OffsetDateTime::now_utc()));
         let turn_of = Turn { job, caller, pack, cancel, progress };
         tokio::spawn(follow(self.downgrade(), turn_of, turn));
         self.shared.pump();
@@ -134,6 +156,29 @@ impl Shared {
             live.latest.send_replace(job.clone());
         }
         let _ = self.events.send((owner.to_owned(), job.clone()));
+        self.tell(owner, job);
+    }
+
+    /// Tells listeners of a job. Outputs may be large: they ask for them.
+    fn tell(&self, owner: &str, job: &Job) {
+        let job = Job { output: None, ..job.clone() };
+        self.services.sessions.events().tell_owner(owner, EventKind::Job(Arc::new(job)));
+    }
+
+    /// Tells listeners of the progress of a job, until it is dropped.
+    async fn tell_progress(
+        &self,
+        owner: &str,
+        changes: Option<watch::Receiver<Job>>,
+    ) -> Infallible {
+        if let Some(mut changes) = changes {
+            while changes.changed().await.is_ok() {
+                let job = changes.borrow_and_update().clone();
+                self.tell(owner, &job);
+                sleep(TELL_EVERY).await;
+            }
+        }
+        std::future::pending().await
     }
 }
 
@@ -175,6 +220,7 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
     // Before it does anything, so that it never runs twice.
     shared.services.store.save_job(job).await?;
     shared.publish(&job.owner, &job.view(OffsetDateTime::now_utc()));
+    let (owner, changes) = (job.owner.clone(), progress.lock().changes());
     let (input, named) = split(job.input.clone());
     let limit = Duration::from_secs(u64::from(pack.timeout_s));
     let mut used = None;
@@ -197,6 +243,7 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
         if let Some(SessionUse { session, ends }) = &used {
             job.session_id = Some(session.id().clone());
             job.own_session_id = ends.then(|| session.id().clone());
+            progress.lock().set_session(session.id());
             services.store.save_job(job).await?;
         }
         let context = Context {
@@ -221,6 +268,7 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
     let outcome = tokio::select! {
         done = timeout(limit, work) => done.unwrap_or_else(|_| Err(too_slow(limit))),
         () = cancel.cancelled() => Err(cancelled()),
+        never = shared.tell_progress(&owner, changes) => match never {},
     };
     if let Some(SessionUse { session, ends: true }) = used {
         end_session(&shared.services.sessions, caller, session.id()).await;

@@ -3,7 +3,7 @@
 use std::{convert::Infallible, time::Duration};
 
 use axum::{
-    Extension,
+    Extension, Json,
     extract::{Path, State},
     response::{
         IntoResponse, Response,
@@ -16,7 +16,8 @@ use helmdeck_sessions::Caller;
 use helmdeck_store::JobFilter;
 use helmdeck_wire::job::{Job, JobId, JobList, JobState};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::packs::find;
 use crate::{
@@ -72,6 +73,15 @@ pub struct WaitForJob {
     wait_s: u32,
 }
 
+/// What a job was called with.
+#[derive(Serialize, JsonSchema)]
+pub struct JobInput {
+    /// The pack.
+    pack: String,
+    /// Its input, without the secret of a webhook.
+    input: Map<String, Value>,
+}
+
 /// Lists jobs.
 pub async fn list(call: Call, query: JobQuery) -> ApiResult<JobList> {
     let filter = JobFilter {
@@ -94,6 +104,21 @@ pub async fn show(call: Call, wanted: WaitForJob) -> ApiResult<Job> {
         0 => Ok(call.app.packs.job(&call.caller, &wanted.job_id).await?),
         _ => Ok(call.app.packs.wait(&call.caller, &wanted.job_id, wait).await?),
     }
+}
+
+/// Shows what a job was called with.
+pub async fn input(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> ApiResult<Json<JobInput>> {
+    let (pack, input) = app.packs.input(&caller, &JobId::new(id)).await?;
+    let mut input = match input {
+        Value::Object(input) => input,
+        _ => Map::new(),
+    };
+    input.remove("webhook_secret");
+    Ok(Json(JobInput { pack, input }))
 }
 
 /// Cancels a job.

@@ -62,6 +62,9 @@ pub fn operations() -> Vec<Operation> {
             .nature(plain)
             .returns::<Job>()
             .post("/api/v1/jobs/{job_id}/rerun", "rerun_job"),
+        get("/api/v1/jobs/{job_id}/input", Access::Needs(Scope::SESSIONS_READ), "job_input", jobs::input)
+            .doc("Show what a job was called with, to run it again with a change.")
+            .returns::<jobs::JobInput>(),
         get("/api/v1/jobs/{job_id}/events", Access::Needs(Scope::SESSIONS_READ), "job_events", jobs::events)
             .doc(
                 "Follow a job as server-sent events: a `job` event for every change, the last one with \

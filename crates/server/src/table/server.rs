@@ -39,6 +39,12 @@ pub fn pages_and_health() -> Vec<Operation> {
         get("/tokens", Open, "tokens_page", pages::app)
             .doc("The web page: tokens.")
             .returns_text("text/html"),
+        get("/packs", Open, "packs_page", pages::app)
+            .doc("The web page: packs.")
+            .returns_text("text/html"),
+        get("/jobs", Open, "jobs_page", pages::app)
+            .doc("The web page: jobs.")
+            .returns_text("text/html"),
         get("/audit", Open, "audit_page", pages::app)
             .doc("The web page: the audit log.")
             .returns_text("text/html"),

@@ -9,12 +9,13 @@ use http::header::CONTENT_TYPE;
 
 /// Rows that need more than a session to succeed: a password, a file, or the result of another
 /// call. With the status and code of their reply without it.
-const NEEDS_MORE: [(&str, u16, &str); 36] = [
+const NEEDS_MORE: [(&str, u16, &str); 37] = [
     ("replay_delivery", 404, "not_found"),
     ("show_job", 404, "unknown_job"),
     ("cancel_job", 404, "unknown_job"),
     ("rerun_job", 404, "unknown_job"),
     ("job_events", 404, "unknown_job"),
+    ("job_input", 404, "unknown_job"),
     ("show_pack", 404, "unknown_pack"),
     ("run_pack", 404, "unknown_pack"),
     ("show_pack_version", 404, "unknown_pack"),

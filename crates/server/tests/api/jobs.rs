@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use helmdeck_testkit::{eventually, fake::FakeServer};
+use helmdeck_testkit::{Listener, eventually, fake::FakeServer};
 use serde_json::json;
 
 use crate::packs::{echo, headless, run, sleep};
@@ -134,4 +134,43 @@ async fn a_waiting_job_does_not_begin_after_its_token_was_revoked() {
     assert_eq!((&job["state"], &job["error"]["error"]), (&json!("failed"), &json!("forbidden")));
     assert!(job["error"]["message"].as_str().unwrap().contains("revoked"), "{job}");
     assert!(job["started_at"].is_null(), "{job}");
+}
+
+#[tokio::test]
+async fn listeners_are_told_of_their_jobs_without_outputs() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    let mut bobs = Listener::open(&server, &server.token("bob", "sessions:*"), None).await;
+    let mut listener = Listener::open(&server, &server.token("ann", "sessions:*"), None).await;
+    let job = run(&ann, "cmd.run", &echo(&session)).await;
+    let first = listener.until("job").await.data;
+    assert_eq!((&first["job_id"], &first["state"]), (&job["job_id"], &json!("working")));
+    let last = loop {
+        let told = listener.until("job").await.data;
+        if told["state"] != "working" {
+            break told;
+        }
+    };
+    assert_eq!((&last["state"], &last["progress"]), (&json!("completed"), &json!(100)));
+    assert!(last["output"].is_null() && !job["output"].is_null(), "{last}");
+    // Events are ordered: the first one of bob belongs to bob.
+    let own = headless(&server.client("bob", "sessions:*")).await;
+    assert_eq!(bobs.next().await.data["id"], own);
+}
+
+#[tokio::test]
+async fn the_input_of_a_job_is_shown_to_its_owner() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    let input = echo(&session);
+    let job = run(&ann, "cmd.run", &input).await;
+    let path = format!("/api/v1/jobs/{}/input", job["job_id"].as_str().unwrap());
+    let shown = ann.get(&path).await.expect(200).json();
+    assert_eq!(shown["pack"], "cmd.run");
+    for field in ["_session_id", "clone_path", "command"] {
+        assert_eq!(shown["input"][field], input[field], "{shown}");
+    }
+    server.client("bob", "sessions:*").get(&path).await.expect_error(404, "unknown_job");
 }

@@ -1,0 +1,84 @@
+//! Backup and restore of the data directory.
+
+use std::{
+    io::{Read, Write},
+    path::PathBuf,
+};
+
+use helmdeck_store::{
+    backup::{self, BackupSize, Contents},
+    vault::key_file,
+};
+
+use crate::{Config, ServerError, instance::make_data_dir, lock::Lock};
+
+/// A file or setting that a backup leaves out, and what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The file, or the name of the setting.
+    pub what: String,
+    /// What it is for.
+    pub purpose: &'static str,
+}
+
+/// Writes a backup, also while the server runs.
+pub async fn back_up(config: &Config, out: impl Write) -> Result<BackupSize, ServerError> {
+    Ok(backup::back_up(&config.data_dir, out).await?)
+}
+
+/// Restores a backup. Fails if a server uses the data directory.
+pub async fn restore(
+    config: &Config,
+    from: impl Read,
+    force: bool,
+) -> Result<Contents, ServerError> {
+    make_data_dir(&config.data_dir)
+        .map_err(|source| ServerError::File { path: config.data_dir.clone(), source })?;
+    let _lock = Lock::take(&config.data_dir)?;
+    Ok(backup::restore(&config.data_dir, from, force).await?)
+}
+
+/// Keys and settings that this installation has and that a backup leaves out.
+pub fn left_out(config: &Config) -> Vec<LeftOut> {
+    let mut found = Vec::new();
+    let mut add = |what: String, purpose| found.push(LeftOut { what, purpose });
+    let setting = |name: &str, file: &Option<PathBuf>| match file {
+        Some(file) => file.display().to_string(),
+        None => name.to_owned(),
+    };
+    let vault = &config.vault.key;
+    if vault.value.is_some() || vault.file.is_some() {
+        add(setting("HELMDECK_VAULT_KEY", &vault.file), OPENS_VAULT);
+    }
+    if config.jwt_secret.is_some() {
+        add("HELMDECK_JWT_SECRET".to_owned(), SIGNS_TOKENS);
+    }
+    if config.profile_key.is_some() {
+        add("HELMDECK_PROFILE_KEY".to_owned(), "opens browser profiles");
+    }
+    let files = [
+        (key_file(&config.data_dir), OPENS_VAULT),
+        (config.data_dir.join("jwt.secret"), SIGNS_TOKENS),
+        (config.data_dir.join("tls"), "proves who this server is, to clients that trust it"),
+        (config.data_dir.join("helmdeck.toml"), "has the settings"),
+    ];
+    for (file, purpose) in files {
+        if file.exists() {
+            add(file.display().to_string(), purpose);
+        }
+    }
+    found
+}
+
+/// Whether the vault's key is here.
+pub fn has_vault_key(config: &Config) -> bool {
+    left_out(config).iter().any(|it| it.purpose == OPENS_VAULT)
+}
+
+/// Whether the key that signs tokens is here.
+pub fn has_token_key(config: &Config) -> bool {
+    left_out(config).iter().any(|it| it.purpose == SIGNS_TOKENS)
+}
+
+const OPENS_VAULT: &str = "opens the credentials of the vault";
+const SIGNS_TOKENS: &str = "signs tokens and links; without it, they stop working";
