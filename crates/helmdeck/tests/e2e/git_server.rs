@@ -89,6 +89,8 @@ async fn serve(stream: TcpStream, root: PathBuf, login: Arc<String>) -> Option<(
         stream.write_all(refusal.as_bytes()).await.ok()?;
         return None;
     }
+    // A program that watches git has time to see it.
+    sleep(DELAY).await;
     let body =
         read_body(&mut stream, header("content-length"), header("transfer-encoding")).await?;
     let mut words = lines.first()?.split(' ');

@@ -78,7 +78,8 @@ pub fn pack() -> Pack {
         .doc(
             "Clone a git repository into a session, and describe it: files, README, entry points, \
              documentation. A private one needs a credential of the vault for its host. The session stays for \
-             5 minutes after the last call. Pass `session_id` as `_session_id`, and `clone_path`, to `fs.*`, `git.*`, `cmd.run`, `repo.map` and `repo.push`.",
+             5 minutes after the last call. Pass `session_id` as `_session_id`, and `clone_path`, to `fs.*`, \
+             `git.*`, `cmd.run`, `repo.map` and `repo.push`.",
         )
         .nature(Nature { open_world: true, ..Nature::default().in_sandbox() })
         .session(SessionNeed::Keeps(Mode::Headless))
