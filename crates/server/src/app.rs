@@ -225,8 +225,6 @@ impl App {
         let operations = operations();
         let key = config.profile_key.as_ref();
         let key = key.and_then(|key| SealingKey::parse(key.expose_secret()));
-        let profiles = Profiles::new(config.data_dir.join("profiles"), key);
-        let extensions = Extensions::new(config.data_dir.join("extensions"));
         let audit = Audit::open(store.clone()).await?;
         let session_limits = helmdeck_sessions::Config {
             max_sessions: config.max_sessions,
@@ -236,8 +234,8 @@ impl App {
             workspace_bytes: config.workspace_limit.map(|limit| limit.0),
             policy: policy.clone(),
             forward_allow: config.forward_allow.clone(),
-            profiles,
-            extensions,
+            profiles: Profiles::new(config.data_dir.join("profiles"), key),
+            extensions: Extensions::new(config.data_dir.join("extensions")),
             clock: clock.clone(),
             audit: audit.clone(),
         };
@@ -250,17 +248,7 @@ impl App {
             Origins::new(vnc_public_base.as_ref(), allowed_origins.clone(), tls.is_some());
         let journal = Journal::open(store.clone()).await?;
         let sessions = Sessions::new(runtime.clone(), store.clone(), journal, session_limits);
-        let http = HttpClient::new(policy.clone()).map_err(ServerError::HttpClient)?;
-        let services = Services {
-            store: store.clone(),
-            sessions: sessions.clone(),
-            http,
-            artifacts: artifacts.clone(),
-            vault: vault.clone(),
-            docling: docling(config)?,
-            command_packs: config.command_packs_dir.clone(),
-        };
-        let packs = Engine::new(services, Limits::default());
+        let packs = engine(config, &policy, (&store, &sessions, &artifacts, &vault))?;
         let table: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
         let tools = all_tools(&table, &packs);
         let parts = Parts {
@@ -349,6 +337,24 @@ impl App {
         let at_path = self.operation_ids.get(path).map(Vec::as_slice).unwrap_or_default();
         at_path.iter().map(|(method, _)| method.as_str()).collect()
     }
+}
+
+/// The engine of packs.
+fn engine(
+    config: &Config,
+    policy: &Policy,
+    (store, sessions, artifacts, vault): (&Store, &Sessions, &Artifacts, &Vault),
+) -> Result<Engine, ServerError> {
+    let services = Services {
+        store: store.clone(),
+        sessions: sessions.clone(),
+        http: HttpClient::new(policy.clone()).map_err(ServerError::HttpClient)?,
+        artifacts: artifacts.clone(),
+        vault: vault.clone(),
+        docling: docling(config)?,
+        command_packs: config.command_packs_dir.clone(),
+    };
+    Ok(Engine::new(services, Limits::default()))
 }
 
 /// The tools of the table, and the packs.
