@@ -234,8 +234,6 @@ impl App {
         let operations = operations();
         let key = config.profile_key.as_ref();
         let key = key.and_then(|key| SealingKey::parse(key.expose_secret()));
-        let profiles = Profiles::new(config.data_dir.join("profiles"), key);
-        let extensions = Extensions::new(config.data_dir.join("extensions"));
         let audit = Audit::open(store.clone()).await?;
         let session_limits = helmdeck_sessions::Config {
             max_sessions: config.max_sessions,
@@ -245,8 +243,8 @@ impl App {
             workspace_bytes: config.workspace_limit.map(|limit| limit.0),
             policy: policy.clone(),
             forward_allow: config.forward_allow.clone(),
-            profiles,
-            extensions,
+            profiles: Profiles::new(config.data_dir.join("profiles"), key),
+            extensions: Extensions::new(config.data_dir.join("extensions")),
             clock: clock.clone(),
             audit: audit.clone(),
         };
@@ -259,19 +257,7 @@ impl App {
             Origins::new(vnc_public_base.as_ref(), allowed_origins.clone(), tls.is_some());
         let journal = Journal::open(store.clone()).await?;
         let sessions = Sessions::new(runtime.clone(), store.clone(), journal, session_limits);
-        let services = Services {
-            store: store.clone(),
-            sessions: sessions.clone(),
-            http: http_client(policy.clone())?,
-            services_http: http_client(anywhere())?,
-            endpoints: Arc::new(config.services.endpoints()),
-            artifacts: artifacts.clone(),
-            vault: vault.clone(),
-            docling: docling(config)?,
-            command_packs: config.command_packs_dir.clone(),
-            clock: clock.clone(),
-        };
-        let packs = Engine::new(services, Limits::default());
+        let packs = engine(config, &policy, &clock, (&store, &sessions, &artifacts, &vault))?;
         let table: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
         let tools = all_tools(&table, &packs);
         let parts = Parts {
@@ -371,6 +357,28 @@ fn http_client(policy: Policy) -> Result<HttpClient, ServerError> {
 fn anywhere() -> Policy {
     let all = Cidr::list("0.0.0.0/0,::/0").unwrap_or_default();
     Policy::new(all, Vec::new())
+}
+
+/// The engine of packs.
+fn engine(
+    config: &Config,
+    policy: &Policy,
+    clock: &Clock,
+    (store, sessions, artifacts, vault): (&Store, &Sessions, &Artifacts, &Vault),
+) -> Result<Engine, ServerError> {
+    let services = Services {
+        store: store.clone(),
+        sessions: sessions.clone(),
+        http: http_client(policy.clone())?,
+        services_http: http_client(anywhere())?,
+        endpoints: Arc::new(config.services.endpoints()),
+        artifacts: artifacts.clone(),
+        vault: vault.clone(),
+        docling: docling(config)?,
+        command_packs: config.command_packs_dir.clone(),
+        clock: clock.clone(),
+    };
+    Ok(Engine::new(services, Limits::default()))
 }
 
 /// The tools of the table, and the packs. A pack hides a tool with its name, which keeps its route:
