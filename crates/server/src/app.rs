@@ -29,7 +29,6 @@ use tokio_util::{
 
 use crate::{
     Config, Instance, Operation, ServerError, Tool,
-    a2a::A2a,
     admin::{self, NewAdmin},
     client_address::TrustedProxies,
     config::Live,
@@ -200,7 +199,6 @@ pub struct Parts {
     pub(crate) closing: CancellationToken,
     /// The MCP door.
     pub(crate) mcp: Mcp,
-    pub(crate) a2a: A2a,
     /// Operation ids by path. A path has few methods.
     operation_ids: HashMap<String, Vec<(Method, Arc<str>)>>,
 }
@@ -227,24 +225,8 @@ impl App {
         }
         let policy = Policy::new(config.egress_allowlist.clone(), own);
         let operations = operations();
-        let key = config.profile_key.as_ref();
-        let key = key.and_then(|key| SealingKey::parse(key.expose_secret()));
-        let profiles = Profiles::new(config.data_dir.join("profiles"), key);
-        let extensions = Extensions::new(config.data_dir.join("extensions"));
         let audit = Audit::open(store.clone()).await?;
-        let session_limits = helmdeck_sessions::Config {
-            max_sessions: config.max_sessions,
-            max_sessions_per_caller: config.max_sessions_per_caller,
-            idle_timeout_s: config.idle_timeout_s,
-            ceilings: config.ceilings,
-            workspace_bytes: config.workspace_limit.map(|limit| limit.0),
-            policy: policy.clone(),
-            forward_allow: config.forward_allow.clone(),
-            profiles,
-            extensions,
-            clock: clock.clone(),
-            audit: audit.clone(),
-        };
+        let session_limits = session_limits(config, &policy, &clock, &audit);
         let vault = Vault::open(&store, config.vault_setup()?).await?;
         let signer = Signer::load(config)?;
         let artifacts = artifacts(config, &signer, store.clone(), clock.clone()).await?;
@@ -303,7 +285,6 @@ impl App {
             live: TaskTracker::new(),
             closing: CancellationToken::new(),
             mcp: Mcp::default(),
-            a2a: A2a::default(),
             operation_ids: operation_ids(operations),
         };
         Ok(Self { parts: Arc::new(parts) })
@@ -345,6 +326,29 @@ fn all_tools(operations: &[Operation], packs: &Engine) -> Vec<Arc<Tool>> {
     let table = operations.iter().filter_map(|operation| operation.tool().cloned());
     let packs = packs.packs().iter().map(|pack| Arc::new(pack_tool(pack)));
     table.chain(routes::packs::tools()).chain(packs).collect()
+}
+
+fn session_limits(
+    config: &Config,
+    policy: &Policy,
+    clock: &Clock,
+    audit: &Audit,
+) -> helmdeck_sessions::Config {
+    let key = config.profile_key.as_ref();
+    let key = key.and_then(|key| SealingKey::parse(key.expose_secret()));
+    helmdeck_sessions::Config {
+        max_sessions: config.max_sessions,
+        max_sessions_per_caller: config.max_sessions_per_caller,
+        idle_timeout_s: config.idle_timeout_s,
+        ceilings: config.ceilings,
+        workspace_bytes: config.workspace_limit.map(|limit| limit.0),
+        policy: policy.clone(),
+        forward_allow: config.forward_allow.clone(),
+        profiles: Profiles::new(config.data_dir.join("profiles"), key),
+        extensions: Extensions::new(config.data_dir.join("extensions")),
+        clock: clock.clone(),
+        audit: audit.clone(),
+    }
 }
 
 async fn artifacts(
