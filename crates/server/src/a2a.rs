@@ -12,19 +12,8 @@ mod stream;
 mod task;
 mod version;
 
-use std::sync::OnceLock;
-
-use serde_json::Value;
-
 pub use card::card;
 pub use rpc::serve;
 
 /// Where the endpoint is.
 pub const PATH: &str = "/a2a/v1";
-
-/// What the A2A endpoint keeps while the server runs.
-#[derive(Default)]
-pub struct A2a {
-    /// The skills of the agent card.
-    skills: OnceLock<Value>,
-}

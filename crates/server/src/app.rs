@@ -29,7 +29,6 @@ use tokio_util::{
 
 use crate::{
     Config, Instance, Operation, ServerError, Tool,
-    a2a::A2a,
     admin::{self, NewAdmin},
     client_address::TrustedProxies,
     config::Live,
@@ -205,7 +204,6 @@ pub struct Parts {
     pub(crate) closing: CancellationToken,
     /// The MCP door.
     pub(crate) mcp: Mcp,
-    pub(crate) a2a: A2a,
     /// Operation ids by path. A path has few methods.
     operation_ids: HashMap<String, Vec<(Method, Arc<str>)>>,
 }
@@ -232,22 +230,8 @@ impl App {
         }
         let policy = Policy::new(config.egress_allowlist.clone(), own);
         let operations = operations();
-        let key = config.profile_key.as_ref();
-        let key = key.and_then(|key| SealingKey::parse(key.expose_secret()));
         let audit = Audit::open(store.clone()).await?;
-        let session_limits = helmdeck_sessions::Config {
-            max_sessions: config.max_sessions,
-            max_sessions_per_caller: config.max_sessions_per_caller,
-            idle_timeout_s: config.idle_timeout_s,
-            ceilings: config.ceilings,
-            workspace_bytes: config.workspace_limit.map(|limit| limit.0),
-            policy: policy.clone(),
-            forward_allow: config.forward_allow.clone(),
-            profiles: Profiles::new(config.data_dir.join("profiles"), key),
-            extensions: Extensions::new(config.data_dir.join("extensions")),
-            clock: clock.clone(),
-            audit: audit.clone(),
-        };
+        let session_limits = session_limits(config, &policy, &clock, &audit);
         let vault = Vault::open(&store, config.vault_setup()?).await?;
         let signer = Signer::load(config)?;
         let artifacts = artifacts(config, &signer, store.clone(), clock.clone()).await?;
@@ -299,7 +283,6 @@ impl App {
             live: TaskTracker::new(),
             closing: CancellationToken::new(),
             mcp: Mcp::default(),
-            a2a: A2a::default(),
             operation_ids: operation_ids(operations),
         };
         Ok(Self { parts: Arc::new(parts) })
@@ -394,6 +377,29 @@ fn all_tools(table: &[Arc<Tool>], packs: &Engine) -> Arc<[Arc<Tool>]> {
 fn docling(config: &Config) -> Result<Option<Docling>, ServerError> {
     let url = config.documents.docling_url.as_ref().filter(|_| config.documents.docling_enabled);
     url.map(|url| Docling::new(&url.to_string()).map_err(ServerError::Jobs)).transpose()
+}
+
+fn session_limits(
+    config: &Config,
+    policy: &Policy,
+    clock: &Clock,
+    audit: &Audit,
+) -> helmdeck_sessions::Config {
+    let key = config.profile_key.as_ref();
+    let key = key.and_then(|key| SealingKey::parse(key.expose_secret()));
+    helmdeck_sessions::Config {
+        max_sessions: config.max_sessions,
+        max_sessions_per_caller: config.max_sessions_per_caller,
+        idle_timeout_s: config.idle_timeout_s,
+        ceilings: config.ceilings,
+        workspace_bytes: config.workspace_limit.map(|limit| limit.0),
+        policy: policy.clone(),
+        forward_allow: config.forward_allow.clone(),
+        profiles: Profiles::new(config.data_dir.join("profiles"), key),
+        extensions: Extensions::new(config.data_dir.join("extensions")),
+        clock: clock.clone(),
+        audit: audit.clone(),
+    }
 }
 
 async fn artifacts(

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, header};
 use serde_json::{Value, json};
 
 use super::{PATH, version::Version};
-use crate::{App, public::Address};
+use crate::{App, Tool, public::Address};
 
 /// How long clients may keep the card.
 const CACHE: HeaderValue = HeaderValue::from_static("public, max-age=300");
@@ -36,7 +36,7 @@ pub async fn card(State(app): State<App>, headers: HeaderMap) -> Response {
             "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
         }},
         "securityRequirements": [{ "schemes": { "bearer": { "list": [] } } }],
-        "skills": app.a2a.skills.get_or_init(|| skills(&app)),
+        "skills": skills(&app),
         // What version 0.3 reads.
         "protocolVersion": "0.3.0",
         "url": url,
@@ -46,26 +46,25 @@ pub async fn card(State(app): State<App>, headers: HeaderMap) -> Response {
     ([(header::CACHE_CONTROL, CACHE)], Json(card)).into_response()
 }
 
-fn skills(app: &App) -> Value {
-    app.packs.packs().iter().map(|pack| skill(app, pack)).collect()
+fn skills(app: &App) -> Vec<Value> {
+    let packs = app.packs.packs();
+    packs.iter().filter_map(|pack| Some(skill(&*app.tool(&pack.name)?, pack))).collect()
 }
 
 /// A pack as a skill. The schemas are fields beyond the specification.
-fn skill(app: &App, pack: &Pack) -> Value {
-    let tool = app.tool(&pack.name);
-    let input = tool.as_ref().and_then(|tool| tool.documented_schema().ok());
-    let reply = tool.as_ref().and_then(|tool| tool.output_schema());
+fn skill(tool: &Tool, pack: &Pack) -> Value {
+    let reply = tool.output_schema();
     let output = reply.as_ref().and_then(|reply| reply.pointer("/properties/output"));
     let tags: Vec<_> = pack.routing.intent_keywords.iter().chain(pack.routing.produces).collect();
     json!({
         "id": pack.name,
-        "name": tool.as_ref().map_or(&pack.name, |tool| &tool.title),
+        "name": tool.title,
         "description": pack.doc,
         "tags": tags,
         "examples": [pack.routing.typical_use],
         "inputModes": [JSON],
         "outputModes": [JSON],
-        "inputSchema": input,
+        "inputSchema": tool.documented_schema().ok(),
         "outputSchema": output,
     })
 }

@@ -86,6 +86,7 @@ impl ServerHandler for Door {
     fn get_info(&self) -> ServerConfig {
         let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
+            .enable_tool_list_changed()
             .enable_resources()
             .enable_resources_list_changed()
             .enable_resources_subscribe()
