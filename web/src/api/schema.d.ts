@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * The A2A protocol over JSON-RPC, in the versions 1.0 and 0.3: send a message to run a pack, get its task, cancel it
-         * @description The A2A protocol over JSON-RPC, in the versions 1.0 and 0.3: send a message to run a pack, get its task, cancel it. See docs/packs.md.
+         * @description The A2A protocol over JSON-RPC, in the versions 1.0 and 0.3: send a message to run a pack, get its task, cancel it. See docs/packs-guide.md.
          */
         post: operations["a2a"];
         delete?: never;
