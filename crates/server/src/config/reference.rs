@@ -6,7 +6,7 @@ use std::{fmt::Write, fs, path::Path};
 use super::{Config, ConfigError};
 
 /// Files whose doc comments describe settings.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     include_str!("../config.rs"),
     include_str!("action_log.rs"),
     include_str!("artifacts.rs"),
