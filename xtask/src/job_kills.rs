@@ -58,7 +58,7 @@ async fn all(rounds: usize) -> Vec<String> {
         let client = server.client("kills", "sessions:*");
         let mut counts = [0; 3];
         for (pack, id) in jobs {
-            let path = format!("/api/v1/jobs/{id}?wait_s=60");
+            let path = format!("/api/v1/jobs/{id}?wait_s=45");
             let ended = client.get(&path).await.expect(200).json();
             let state = text(&ended, "state");
             let reason = ended.get("error").map(|error| text(error, "message"));

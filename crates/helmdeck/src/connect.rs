@@ -141,7 +141,7 @@ fn connect(server: &Remote, client: &KnownClient, args: &Args) -> Result<(), Box
             "If the client does not trust the server's certificate, {file}, connect it with --stdio."
         );
     }
-    let until = made.expires_at.map_or_else(String::new, |at| format!(" is valid until {at}"));
+    let until = made.expires_at.map_or_else(String::new, |at| format!(" is valid until {}", at.date()));
     let label = made.label.unwrap_or_default();
     eprintln!("The token \"{label}\"{until}. Revoke it: helmdeck call token.revoke id={id}");
     Ok(())
