@@ -146,7 +146,8 @@ mod tests {
 
     #[test]
     fn every_tool_and_error_code_that_the_prose_names_exists() {
-        let names: BTreeSet<_> = tools().iter().map(|tool| mcp_name(&tool.name)).collect();
+        let tools = tools().into_iter().chain(crate::routes::packs::tools());
+        let names: BTreeSet<_> = tools.map(|tool| mcp_name(&tool.name)).collect();
         let mut found = 0;
         for section in SECTIONS.iter().chain([&INTRODUCTION]) {
             for word in section.split('`').skip(1).step_by(2) {
