@@ -50,7 +50,10 @@ fn the_packs_page_describes_every_pack_and_how_it_is_tested() {
     let mut packs = packs::all();
     packs.sort_by(|a, b| a.name.cmp(&b.name));
     for pack in &packs {
-        let is_named = |sources: &str| sources.contains(&format!("\"{}\"", pack.name));
+        // Alone, or at the end of a path.
+        let is_named = |sources: &str| {
+            ['"', '/'].iter().any(|before| sources.contains(&format!("{before}{}\"", pack.name)))
+        };
         let tested = match (is_named(&fakes), is_named(&real)) {
             (true, true) => "API, real",
             (true, false) => "API",

@@ -211,8 +211,8 @@ async fn a_desktop_program_is_started_shown_and_left_running() {
     let session = job["_session_id"].as_str().expect("the session stays");
     let guest = server.runtime.guest(session);
     assert!(guest.started()[0].background);
-    guest.end_program("broken", 3, "", "cannot open display");
-    let input = json!({ "_session_id": session, "command": "broken", "wait_ms": 0 });
+    guest.end_program("no-such-program", 3, "", "cannot open display");
+    let input = json!({ "_session_id": session, "command": "no-such-program", "wait_ms": 0 });
     let body = refused(&ann, "desktop.run_app_and_screenshot", &input, 502, "handler_failed").await;
     assert!(body["message"].as_str().unwrap().contains("cannot open display"), "{body}");
     let headless = headless(&ann).await;
