@@ -1,6 +1,6 @@
 //! Fuzzes one pipe: sends mutated messages from both sides for some seconds.
 //!
-//! `cargo run --release -p helmdeck-cdp --example fuzz -- 30 [seed]`. Stops at the first round that
+//! `cargo run --release -p helmdeck-cdp --example fuzz_cdp -- 30 [seed]`. Stops at the first round that
 //! violates an invariant, and prints the seed to reproduce it.
 
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! Fuzzes gate and handshake: feeds mutated viewer streams for some seconds.
 //!
-//! `cargo run --release -p helmdeck-rfb --example fuzz -- 30 [seed]`. Stops at the first stream
+//! `cargo run --release -p helmdeck-rfb --example fuzz_rfb -- 30 [seed]`. Stops at the first stream
 //! that
 //! violates an invariant, and prints the seed to reproduce it.
 
