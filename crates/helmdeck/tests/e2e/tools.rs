@@ -46,8 +46,8 @@ async fn every_tool_gives_the_same_reply_by_path_by_name_and_on_the_command_line
     let mut called = 0;
     for operation in operations() {
         let Some(tool) = operation.tool() else { continue };
-        // The audit log has more rows at every call.
-        if tool.name == "audit.export" {
+        // The audit log has more rows at every call, and the name of the other is the pack's.
+        if ["audit.export", "browser.interact"].contains(&tool.name.as_str()) {
             continue;
         }
         let row = Row::all().iter().find(|row| row.id == operation.id).expect("it is documented");
