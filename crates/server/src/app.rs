@@ -9,8 +9,8 @@ use std::{
 };
 
 use bytes::Bytes;
-use helmdeck_egress::{Cidr, Policy};
-use helmdeck_packs::{Docling, Engine, HttpClient, Limits, OwnApi, Services};
+use helmdeck_egress::Policy;
+use helmdeck_packs::{Engine, OwnApi};
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Journal, Sessions};
 use helmdeck_store::{
@@ -43,6 +43,7 @@ use crate::{
     openapi,
     origin::Origins,
     own_api::OwnRoutes,
+    pack_engine,
     revocation::Revocations,
     router::router,
     routes,
@@ -241,7 +242,8 @@ impl App {
             Origins::new(vnc_public_base.as_ref(), allowed_origins.clone(), tls.is_some());
         let journal = Journal::open(store.clone()).await?;
         let sessions = Sessions::new(runtime.clone(), store.clone(), journal, session_limits);
-        let packs = engine(config, &policy, &clock, (&store, &sessions, &artifacts, &vault))?;
+        let packs =
+            pack_engine::start(config, &policy, &clock, (&store, &sessions, &artifacts, &vault))?;
         let table: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
         let tools = all_tools(&table, &packs);
         let parts = Parts {
@@ -332,38 +334,6 @@ impl App {
     }
 }
 
-fn http_client(policy: Policy) -> Result<HttpClient, ServerError> {
-    HttpClient::new(policy).map_err(ServerError::HttpClient)
-}
-
-/// The policy for services that the operator configured.
-fn anywhere() -> Policy {
-    let all = Cidr::list("0.0.0.0/0,::/0").unwrap_or_default();
-    Policy::new(all, Vec::new())
-}
-
-/// The engine of packs.
-fn engine(
-    config: &Config,
-    policy: &Policy,
-    clock: &Clock,
-    (store, sessions, artifacts, vault): (&Store, &Sessions, &Artifacts, &Vault),
-) -> Result<Engine, ServerError> {
-    let services = Services {
-        store: store.clone(),
-        sessions: sessions.clone(),
-        http: http_client(policy.clone())?,
-        services_http: http_client(anywhere())?,
-        endpoints: Arc::new(config.services.endpoints()),
-        artifacts: artifacts.clone(),
-        vault: vault.clone(),
-        docling: docling(config)?,
-        command_packs: config.command_packs_dir.clone(),
-        clock: clock.clone(),
-    };
-    Ok(Engine::new(services, Limits::default()))
-}
-
 /// The tools of the table, and the packs. A pack hides a tool with its name, which keeps its route:
 /// `browser.interact` is the pack, and `/api/v1/browser/interact` the older action.
 fn all_tools(table: &[Arc<Tool>], packs: &Engine) -> Arc<[Arc<Tool>]> {
@@ -372,11 +342,6 @@ fn all_tools(table: &[Arc<Tool>], packs: &Engine) -> Arc<[Arc<Tool>]> {
     let packs = packs.iter().filter(|pack| pack.broken.is_none());
     let packs = packs.map(|pack| Arc::new(pack_tool(pack)));
     table.chain(routes::packs::tools()).chain(packs).collect()
-}
-
-fn docling(config: &Config) -> Result<Option<Docling>, ServerError> {
-    let url = config.documents.docling_url.as_ref().filter(|_| config.documents.docling_enabled);
-    url.map(|url| Docling::new(&url.to_string()).map_err(ServerError::Jobs)).transpose()
 }
 
 fn session_limits(

@@ -42,6 +42,7 @@ mod openapi;
 mod operation;
 mod origin;
 mod own_api;
+mod pack_engine;
 mod password;
 mod public;
 mod query;

@@ -13,7 +13,7 @@ const SOURCES: [&str; 9] = [
     include_str!("audit_log.rs"),
     include_str!("documents.rs"),
     include_str!("live.rs"),
-    include_str!("services.rs"),
+    include_str!("endpoints.rs"),
     include_str!("tls.rs"),
     include_str!("vault.rs"),
 ];

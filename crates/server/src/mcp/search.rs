@@ -15,7 +15,7 @@ const NOISE: [&str; 18] = [
     "to", "want", "with",
 ];
 /// Words that users say for words of our descriptions.
-const SYNONYMS: [(&str, &str); 16] = [
+const SYNONYMS: [(&str, &str); 17] = [
     ("bash", "exec command"),
     ("command", "exec"),
     ("download", "file read"),
@@ -29,6 +29,7 @@ const SYNONYMS: [(&str, &str); 16] = [
     ("picture", "screenshot"),
     ("run", "exec launch"),
     ("scrape", "extract markdown headless"),
+    ("screen", "desktop"),
     ("shell", "exec"),
     ("visible", "desktop"),
     ("watch", "desktop visible"),

@@ -1,0 +1,47 @@
+//! The engine of packs, with these settings.
+
+use std::sync::Arc;
+
+use helmdeck_egress::{Cidr, Policy};
+use helmdeck_packs::{Docling, Engine, HttpClient, Limits, Services};
+use helmdeck_sessions::{Clock, Sessions};
+use helmdeck_store::{Artifacts, Store, Vault};
+
+use crate::{Config, ServerError};
+
+/// Starts it.
+pub fn start(
+    config: &Config,
+    policy: &Policy,
+    clock: &Clock,
+    (store, sessions, artifacts, vault): (&Store, &Sessions, &Artifacts, &Vault),
+) -> Result<Engine, ServerError> {
+    let services = Services {
+        store: store.clone(),
+        sessions: sessions.clone(),
+        http: http_client(policy.clone())?,
+        services_http: http_client(anywhere())?,
+        endpoints: Arc::new(config.services.endpoints()),
+        artifacts: artifacts.clone(),
+        vault: vault.clone(),
+        docling: docling(config)?,
+        command_packs: config.command_packs_dir.clone(),
+        clock: clock.clone(),
+    };
+    Ok(Engine::new(services, Limits::default()))
+}
+
+fn http_client(policy: Policy) -> Result<HttpClient, ServerError> {
+    HttpClient::new(policy).map_err(ServerError::HttpClient)
+}
+
+/// The policy for services that the operator configured.
+fn anywhere() -> Policy {
+    let all = Cidr::list("0.0.0.0/0,::/0").unwrap_or_default();
+    Policy::new(all, Vec::new())
+}
+
+fn docling(config: &Config) -> Result<Option<Docling>, ServerError> {
+    let url = config.documents.docling_url.as_ref().filter(|_| config.documents.docling_enabled);
+    url.map(|url| Docling::new(&url.to_string()).map_err(ServerError::Jobs)).transpose()
+}
