@@ -1,6 +1,6 @@
 //! The session of a job: the one its caller names, or a new one.
 
-use helmdeck_sessions::{Caller, Session, Sessions};
+use helmdeck_sessions::{Caller, Session, Sessions, Starting};
 use helmdeck_store::Store;
 use helmdeck_wire::{
     ErrorCode, SessionId,
@@ -29,6 +29,19 @@ pub struct SessionUse {
     pub ends: bool,
 }
 
+/// The session of a job, or one that is starting for it.
+pub enum Obtained {
+    /// It runs.
+    Ready(SessionUse),
+    /// It is starting.
+    Starting {
+        /// The session.
+        starting: Starting,
+        /// Whether it ends with the job.
+        ends: bool,
+    },
+}
+
 /// Finds or creates the session that a pack needs.
 pub async fn obtain(
     sessions: &Sessions,
@@ -36,7 +49,7 @@ pub async fn obtain(
     caller: &Caller,
     pack: &Pack,
     named: &NamedSession,
-) -> PackResult<Option<SessionUse>> {
+) -> PackResult<Option<Obtained>> {
     let (mode, ends) = match pack.needs.session {
         SessionNeed::None => return Ok(None),
         SessionNeed::OneShot(mode) => (mode, named.workspace.is_none()),
@@ -44,14 +57,14 @@ pub async fn obtain(
         SessionNeed::Existing => {
             let found = find(sessions, store, caller, named).await?;
             let session = found.ok_or_else(|| nothing_named(pack))?;
-            return Ok(Some(SessionUse { session, ends: false }));
+            return Ok(Some(Obtained::Ready(SessionUse { session, ends: false })));
         }
     };
     if let Some(session) = find(sessions, store, caller, named).await? {
         if mode == Mode::Desktop {
             session.ensure_desktop()?;
         }
-        return Ok(Some(SessionUse { session, ends: false }));
+        return Ok(Some(Obtained::Ready(SessionUse { session, ends: false })));
     }
     let spec = SessionSpec {
         mode: Some(mode),
@@ -59,11 +72,8 @@ pub async fn obtain(
         idle_timeout_s: Some(IDLE_S),
         ..SessionSpec::default()
     };
-    let session = sessions.create(caller, spec, true).await?;
-    if let Some(name) = &named.workspace {
-        store.set_workspace(&caller.subject, name, session.id()).await?;
-    }
-    Ok(Some(SessionUse { session, ends }))
+    let starting = sessions.start(caller, spec).await?;
+    Ok(Some(Obtained::Starting { starting, ends }))
 }
 
 /// The named session; `None` for a workspace without a running session.

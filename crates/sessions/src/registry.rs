@@ -14,7 +14,8 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    Attachment, Brought, Caller, Ceilings, Clock, Session, SessionError, ToAttach, audit, driver,
+    Attachment, Brought, Caller, Ceilings, Clock, Session, SessionError, Starting, ToAttach, audit,
+    driver,
     events::{EventKind, Events},
     forwards::Permission,
     journal::Journal,
@@ -169,9 +170,23 @@ impl Sessions {
     pub async fn create(
         &self,
         caller: &Caller,
-        mut spec: SessionSpec,
+        spec: SessionSpec,
         wait: bool,
     ) -> Result<Session, SessionError> {
+        let session = self.begin(caller, spec).await?;
+        if wait { Starting::new(self.clone(), session).ready().await } else { Ok(session) }
+    }
+
+    /// Creates a session for `caller` whose id is known before it is ready.
+    pub async fn start(
+        &self,
+        caller: &Caller,
+        spec: SessionSpec,
+    ) -> Result<Starting, SessionError> {
+        Ok(Starting::new(self.clone(), self.begin(caller, spec).await?))
+    }
+
+    async fn begin(&self, caller: &Caller, mut spec: SessionSpec) -> Result<Session, SessionError> {
         self.shared.config.ceilings.apply(caller, &mut spec)?;
         let spec = spec::complete(spec, self.shared.config.idle_timeout_s)?;
         self.ensure_extensions(caller, &spec)?;
@@ -186,21 +201,7 @@ impl Sessions {
         session.tell(EventKind::Changed);
         let workspace_bytes = self.shared.config.workspace_bytes;
         tokio::spawn(driver::drive(session.clone(), runtime, policy, workspace_bytes));
-        if !wait {
-            return Ok(session);
-        }
-        let abandoned = EndOnDrop(Some(session.clone()));
-        session.driven_to(Driven::Running).await;
-        abandoned.disarm();
-        let failure = session.inner.failure.lock().clone();
-        match failure {
-            Some(failure) => {
-                session.driven_to(Driven::Stopped).await;
-                self.forget(session.id());
-                Err(failure.into())
-            }
-            None => session.ensure_alive().map(|()| session),
-        }
+        Ok(session)
     }
 
     /// Attaches a session of `caller`, or resumes one. If several programs resume the same session,
@@ -381,7 +382,7 @@ impl Sessions {
         Ok(())
     }
 
-    fn forget(&self, id: &SessionId) {
+    pub(crate) fn forget(&self, id: &SessionId) {
         let mut sessions = self.shared.sessions.lock();
         let forgotten: Vec<_> = sessions.extract_if(.., |session| session.id() == id).collect();
         drop(sessions);
@@ -395,23 +396,6 @@ impl Sessions {
 fn bring(session: &Session) -> Result<Brought, SessionError> {
     let brought = session.attachment().and_then(Attachment::bring);
     brought.ok_or_else(|| SessionError::AlreadyAttached(session.id().clone()))
-}
-
-/// Ends a session if its creator disconnects before it is ready.
-struct EndOnDrop(Option<Session>);
-
-impl EndOnDrop {
-    fn disarm(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for EndOnDrop {
-    fn drop(&mut self) {
-        if let Some(session) = self.0.take() {
-            session.request_end(EndReason::Requested);
-        }
-    }
 }
 
 fn new_id() -> Result<SessionId, SessionError> {

@@ -27,7 +27,7 @@ use tracing::{error, info};
 use super::{Engine, Live, SESSION_FIELDS, Shared, recovery::end_session};
 use crate::{
     Context, JobArtifacts, Pack, PackError, PackResult, Secrets,
-    session_use::{NamedSession, SessionUse, obtain},
+    session_use::{NamedSession, Obtained, SessionUse, obtain},
 };
 
 /// How long a cancelled job may take to end its programs and its session.
@@ -239,12 +239,9 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
             progress.lock().set(0.0, "getting a session".to_owned());
         }
         let services = &shared.services;
-        used = obtain(&services.sessions, &services.store, caller, pack, &named).await?;
-        if let Some(SessionUse { session, ends }) = &used {
-            job.session_id = Some(session.id().clone());
-            job.own_session_id = ends.then(|| session.id().clone());
+        used = session(shared, job, caller, pack, &named).await?;
+        if let Some(SessionUse { session, .. }) = &used {
             progress.lock().set_session(session.id());
-            services.store.save_job(job).await?;
         }
         let context = Context {
             caller: caller.clone(),
@@ -273,9 +270,37 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
     if let Some(SessionUse { session, ends: true }) = used {
         end_session(&shared.services.sessions, caller, session.id()).await;
         job.session_id = None;
-        job.own_session_id = None;
     }
+    job.own_session_id = None;
     without_secrets(&secrets.redactor(), outcome)
+}
+
+/// Gets the session of a job. A new session is in the job's row before it is ready, so that a server
+/// that is killed meanwhile leaves none behind.
+async fn session(
+    shared: &Shared,
+    job: &mut StoredJob,
+    caller: &Caller,
+    pack: &Pack,
+    named: &NamedSession,
+) -> PackResult<Option<SessionUse>> {
+    let store = &shared.services.store;
+    let used = match obtain(&shared.services.sessions, store, caller, pack, named).await? {
+        None => return Ok(None),
+        Some(Obtained::Ready(used)) => used,
+        Some(Obtained::Starting { starting, ends }) => {
+            job.own_session_id = ends.then(|| starting.id().clone());
+            store.save_job(job).await?;
+            let session = starting.ready().await?;
+            if let Some(name) = &named.workspace {
+                store.set_workspace(&caller.subject, name, session.id()).await?;
+            }
+            SessionUse { session, ends }
+        }
+    };
+    job.session_id = Some(used.session.id().clone());
+    store.save_job(job).await?;
+    Ok(Some(used))
 }
 
 /// Replaces the secrets that a job used in its result.
