@@ -88,8 +88,7 @@ impl Emulating {
         join!(granted, tell(page, session, &calls, deadline));
     }
 
-    /// Applies time zone and language again. Pages of one process share them, and lose them when
-    /// the
+    /// Applies time zone and language again. Pages of one process share them, and lose them when the
     /// page that set them first goes away.
     pub async fn remind(&self, page: &Page, session: &SessionId) {
         let Emulation { timezone, locale, .. } = self.now.lock().clone();

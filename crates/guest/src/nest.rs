@@ -111,8 +111,7 @@ impl Nest {
     }
 
     /// Forbids running or loading anything from folders shared with others. Call it before anything
-    /// runs
-    /// inside.
+    /// runs inside.
     pub async fn restrict(&self) -> Result<(), GuestError> {
         if !self.control.ready().await {
             return Err(GuestError::NestGone);
