@@ -1,8 +1,7 @@
 //! Repository rules that the compiler does not know, checked in one run.
 //!
 //! Each rule is a file in `tidy/`, reads [`Repository`] and adds to [`Report`]. All rules run, so
-//! that one
-//! run shows every violation.
+//! that one run shows every violation.
 
 use std::fmt;
 use std::path::Path;

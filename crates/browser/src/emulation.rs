@@ -135,8 +135,7 @@ impl Running {
         }
         let until = deadline.min(Instant::now() + TOLD);
         // Pages of one process share time zone and language. All must drop the old value before one
-        // can
-        // take the new one.
+        // can take the new one.
         let let_go = Emulation {
             timezone: before.timezone.clone().filter(|_| now.timezone == before.timezone),
             locale: before.locale.clone().filter(|_| now.locale == before.locale),

@@ -144,8 +144,7 @@ impl PageAction {
     }
 
     /// Waits until the page is idle. The browser never confirms input that moved another window to
-    /// the
-    /// front.
+    /// the front.
     async fn idles(&self) {
         for _ in 0..CONFIRM.1 {
             sleep(CONFIRM.0).await;
@@ -154,8 +153,7 @@ impl PageAction {
     }
 
     /// Makes a round trip to the page: it answers after its synchronous work, and all earlier
-    /// events
-    /// have arrived by then.
+    /// events have arrived by then.
     async fn barrier(&self, until: Instant) -> bool {
         let params = json!({ "expression": "0", "returnByValue": true });
         let session = self.page.session();

@@ -122,8 +122,7 @@ impl Running {
             Ok(())
         };
         // An earlier client on this connection may have enabled discovery. Turning it off first
-        // makes
-        // the browser report all targets again.
+        // makes the browser report all targets again.
         let again = json!({ "discover": false });
         cdp.call::<IgnoredAny>(None, "Target.setDiscoverTargets", again, left).await?;
         try_join!(

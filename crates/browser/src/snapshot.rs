@@ -196,8 +196,7 @@ fn write(tree: &Tree, room: usize, name: &dyn Fn(usize, i64) -> String) -> Text 
 /// Reads all frames, the main frame first.
 ///
 /// All requests are sent together: a busy page answers later requests late, and answers for the
-/// same
-/// moment fit together.
+/// same moment fit together.
 async fn look(
     page: &Page,
     frames: &[Frame],

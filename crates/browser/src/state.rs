@@ -56,8 +56,7 @@ struct All {
 
 impl Running {
     /// Exports all cookies of the active tab's context, and the storage of the open and the
-    /// requested
-    /// origins.
+    /// requested origins.
     pub async fn export(
         &self,
         export: &ExportState,

@@ -98,8 +98,7 @@ impl Tabs {
     }
 
     /// Makes the remembered tab active again when the agent continues. Returns it if it still
-    /// exists
-    /// and another tab was active.
+    /// exists and another tab was active.
     pub fn left(&mut self) -> Option<TabId> {
         let tab = self.agents.take()?;
         self.find(&tab)?;

@@ -1,8 +1,7 @@
 //! Addresses that clients may not open, because they control the browser itself.
 
 /// Harmless pages of the browser: an empty page, and two that end a page. Pages with scripts are
-/// not
-/// harmless: each of them may open all others, including the settings.
+/// not harmless: each of them may open all others, including the settings.
 const HARMLESS: [&str; 3] = ["newtab", "crash", "kill"];
 
 /// Whether opening an address could end, restart or reconfigure the browser. `chrome://quit` does,
@@ -23,8 +22,7 @@ pub fn controls_browser(url: &str) -> bool {
 }
 
 /// Whether a target is a part of the browser itself and not a page: scripts in it have the
-/// browser's
-/// privileges.
+/// browser's privileges.
 pub(crate) fn is_browser_part(kind: &str, url: &str) -> bool {
     // An error page replaces a page that did not load.
     let is_error = url.starts_with("chrome-error:");

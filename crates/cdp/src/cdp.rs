@@ -135,10 +135,8 @@ impl Cdp {
 
     /// Control changed: to the person whose clients have this label, or back to agents. Settings of
     /// other clients that interfere with a person are undone, and restored when agents have
-    /// control.
-    /// The future waits until the pages have done so, or are too busy. Dropping it does not stop
-    /// the
-    /// change.
+    /// control. The future waits until the pages have done so, or are too busy. Dropping it does
+    /// not stop the change.
     pub fn hand_over(&self, driver: Option<&str>) -> impl Future<Output = ()> + Send + use<> {
         let settling = self.dispatcher().hand_over(driver.map(str::to_owned));
         async move {

@@ -177,8 +177,7 @@ impl Client {
     }
 
     /// The next answer or event for the client; `None` after the end, for which [`Self::ended`]
-    /// gives
-    /// the reason. Cancel-safe; meant for one reader.
+    /// gives the reason. Cancel-safe; meant for one reader.
     pub async fn next(&self) -> Option<String> {
         loop {
             match self.outbox.next().await {

@@ -1,9 +1,8 @@
 //! Ownership of browser contexts, and their visibility to other clients.
 //!
 //! A context that a client created is private: for other clients, the context and its targets do
-//! not
-//! exist. The default context is shared. When a client leaves, its contexts become shared, so that
-//! they can be found again.
+//! not exist. The default context is shared. When a client leaves, its contexts become shared, so
+//! that they can be found again.
 
 use std::{borrow::Cow, collections::HashMap};
 

@@ -1,6 +1,5 @@
 //! The connection to the current browser: the session's own, which may be restarted, or another
-//! that
-//! was started since.
+//! that was started since.
 
 use std::time::{Duration, Instant};
 

@@ -1,14 +1,11 @@
 //! The Chrome DevTools Protocol over Chromium's debugging pipe or port: calls with deadlines,
-//! events,
-//! and a share of the connection for each outside client.
+//! events, and a share of the connection for each outside client.
 //!
 //! [`Cdp`] is the connection. Our own code uses [`Cdp::call`] and [`EventStream`]; neither knows a
 //! domain of the protocol, the caller brings the types. A [`Client`] is an outside Playwright or
 //! Puppeteer: its messages are passed on almost unchanged, within its own sessions. [`Current`]
-//! holds
-//! the connection to a browser that may be restarted, and to others that run beside it. Other
-//! crates
-//! decide who may send what; [`ClientMessage`] shows what a message is about.
+//! holds the connection to a browser that may be restarted, and to others that run beside it. Other
+//! crates decide who may send what; [`ClientMessage`] shows what a message is about.
 
 mod address;
 mod cdp;

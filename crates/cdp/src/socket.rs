@@ -55,8 +55,7 @@ pub(crate) async fn open(address: &str) -> Result<Socket, CdpError> {
 }
 
 /// The path of the browser itself on its port. Only the path of its answer is used, so that it
-/// cannot
-/// redirect us elsewhere.
+/// cannot redirect us elsewhere.
 async fn browser_path(authority: &Authority, below: &str) -> Result<String, CdpError> {
     let stream = TokioIo::new(dial(authority).await?);
     let failed = |error: hyper::Error| unreachable(io::Error::other(error));

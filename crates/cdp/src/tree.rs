@@ -1,9 +1,8 @@
 //! The owner of each session.
 //!
 //! A session belongs to the owner of the session it was attached from. A compromised renderer can
-//! send
-//! any event in the name of its own session, so what a session reports about others counts only for
-//! those below it.
+//! send any event in the name of its own session, so what a session reports about others counts
+//! only for those below it.
 
 use std::collections::{HashMap, HashSet};
 

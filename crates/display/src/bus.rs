@@ -107,8 +107,7 @@ impl Display {
     /// Subscribes to the screen.
     ///
     /// A subscription costs nothing while the screen does not change, and leaves nothing behind
-    /// when
-    /// the last subscriber is dropped.
+    /// when the last subscriber is dropped.
     pub async fn subscribe(&self, request: FrameRequest) -> Result<Frames, DisplayError> {
         let driver = block_in_place(|| self.shared.bus.driver(&self.shared.name))?;
         Ok(Frames { request, driver, seen: 0, due: Instant::now() })

@@ -72,9 +72,8 @@ impl Display {
     }
 
     /// Waits until a window of this class (the second part of its WM_CLASS, ignoring case) is
-    /// managed,
-    /// mapped and painted: it differs from the background set by [`Display::paint_root`], both near
-    /// its top and in its middle.
+    /// managed, mapped and painted: it differs from the background set by [`Display::paint_root`],
+    /// both near its top and in its middle.
     pub async fn wait_until_painted(
         &self,
         class: &str,

@@ -34,8 +34,7 @@ impl AsRawFd for Socket {
 impl Events {
     pub(crate) fn of(connection: &Arc<Connection>) -> Result<Self, DisplayError> {
         // SAFETY: the socket keeps the connection alive for as long as the `AsyncFd` lives. The
-        // connection
-        // has one file descriptor and closes it when dropped.
+        // connection has one file descriptor and closes it when dropped.
         let fd = unsafe {
             AsyncFd::register_with_interest(Socket(connection.clone()), Interest::READABLE)
         };

@@ -31,8 +31,7 @@ impl Display {
     /// Types text into the focused window.
     ///
     /// Characters without a key are bound to spare keys while they are needed. The layout is
-    /// restored
-    /// afterwards, even if the future is dropped.
+    /// restored afterwards, even if the future is dropped.
     pub async fn type_text(&self, action: &Type) -> Result<Typed, DisplayError> {
         let symbols = symbols(&action.text)?;
         let delay = Duration::from_millis(action.delay_ms.into()).min(MAX_DELAY);

@@ -209,8 +209,7 @@ impl Display {
 
     /// Waits until the server has processed the release of a button. While a window manager has not
     /// handled a press, later pointer events are delayed, and they get the modifiers at the time
-    /// they
-    /// are processed. Without this wait, keys that follow would change the click.
+    /// they are processed. Without this wait, keys that follow would change the click.
     async fn released(&self, button: u8) -> Result<(), DisplayError> {
         let deadline = Instant::now() + RELEASE;
         while block_in_place(|| self.is_down(button))? && Instant::now() < deadline {

@@ -1,8 +1,7 @@
 //! Waits until a program is idle, when there is no better sign that it has read its events.
 //!
 //! The kernel wakes a program when the server writes events to it. If the program sleeps, and has
-//! not
-//! been awake for some milliseconds while the server answered us, it has read them all.
+//! not been awake for some milliseconds while the server answered us, it has read them all.
 
 use std::{fs, sync::Arc, time::Duration};
 
@@ -24,8 +23,7 @@ const LOOK: Duration = Duration::from_millis(2);
 /// How many checks in a row must find the process continuously asleep.
 const LOOKS: u32 = 4;
 /// Limit on waiting for a program that is never idle, for example while it plays a video. A
-/// terminal
-/// that searches a font for a new character may be busy for a second.
+/// terminal that searches a font for a new character may be busy for a second.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Waits until the program that created `window` sleeps, or until the limit.

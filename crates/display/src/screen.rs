@@ -55,8 +55,7 @@ impl Display {
     }
 
     /// The number of different colours in these lines of the screen, counted up to `enough`. A
-    /// window
-    /// that is mapped but not drawn has one or two.
+    /// window that is mapped but not drawn has one or two.
     pub async fn colours(&self, lines: Range<u32>, enough: usize) -> Result<usize, DisplayError> {
         let shot = self.still().await?;
         let pixels = shot.pixels();

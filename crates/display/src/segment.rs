@@ -66,8 +66,7 @@ impl Segment {
     }
 
     /// Captures a region of the screen and passes its pixels to `read`: four bytes each, blue,
-    /// green,
-    /// red and one unused. Creates or grows the segment if necessary.
+    /// green, red and one unused. Creates or grows the segment if necessary.
     pub(crate) fn capture<T>(
         slot: &mut Option<Self>,
         connection: &Arc<Connection>,

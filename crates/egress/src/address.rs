@@ -5,8 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// The addresses to judge in place of `address`: all of them must pass.
 ///
 /// Usually one: the address itself, or its embedded IPv4 address. A Teredo address contains two:
-/// the
-/// relay's server and the host behind it.
+/// the relay's server and the host behind it.
 pub(crate) fn judged(address: IpAddr) -> impl Iterator<Item = IpAddr> {
     let (first, second) = match address {
         IpAddr::V4(_) => (address, None),
@@ -24,8 +23,7 @@ fn inside(v6: Ipv6Addr) -> (IpAddr, Option<IpAddr>) {
         // IPv4-compatible, IPv4-mapped, and IPv4-translated (RFC 2765).
         [0, 0, 0, 0, 0, 0 | 0xffff] | [0, 0, 0, 0, 0xffff, 0] => (last(), None),
         // NAT64 (RFC 6052), and its local prefix (RFC 8215) in the usual layout. Other layouts of
-        // the
-        // local prefix are not parsed: the block list covers all of it.
+        // the local prefix are not parsed: the block list covers all of it.
         [0x64, 0xff9b, 0 | 1, 0, 0, 0] => (last(), None),
         // 6to4 (RFC 3056).
         [0x2002, high, low, ..] => (joined(high, low).into(), None),

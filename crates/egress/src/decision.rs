@@ -12,8 +12,7 @@ pub struct Decision {
     /// The requested port.
     pub port: u16,
     /// The address that was dialled or refused, if known. If the host was left to an upstream
-    /// proxy,
-    /// the proxy's address.
+    /// proxy, the proxy's address.
     pub address: Option<IpAddr>,
     /// How the connection was requested.
     pub scheme: Scheme,

@@ -8,8 +8,7 @@ use tokio::{net::TcpStream, task::JoinSet, time::timeout};
 const HEAD_START: Duration = Duration::from_millis(250);
 
 /// Connects to the first of `addresses` that answers; each has a head start over the next. The
-/// caller
-/// sets the deadline.
+/// caller sets the deadline.
 ///
 /// If all fail, returns the last failure; without addresses, returns `None`.
 pub(crate) async fn dial(addresses: &[SocketAddr]) -> Result<TcpStream, Option<Unreachable>> {

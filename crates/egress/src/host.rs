@@ -1,8 +1,7 @@
 //! Parses hosts and normalizes them.
 //!
 //! System resolvers accept `127.1`, `0x7f000001` or `017700000001` as addresses. They are parsed
-//! the
-//! same way here, so that no spelling means one thing to the policy and another when dialling.
+//! the same way here, so that no spelling means one thing to the policy and another when dialling.
 
 use std::{
     fmt,

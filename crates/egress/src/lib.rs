@@ -1,15 +1,12 @@
 //! The only way out of a sandbox: the policy for addresses, and the proxy that dials them.
 //!
 //! [`Policy`] decides, without I/O. [`Gate`] resolves a name once, judges every address, and dials
-//! one
-//! that passed. Nothing is resolved again after that, so DNS rebinding has no effect. [`Proxy`]
-//! serves
-//! HTTP, CONNECT and SOCKS5 in front of a gate. It needs no authentication: each session has a
-//! separate proxy.
+//! one that passed. Nothing is resolved again after that, so DNS rebinding has no effect. [`Proxy`]
+//! serves HTTP, CONNECT and SOCKS5 in front of a gate. It needs no authentication: each session has
+//! a separate proxy.
 //!
 //! A gate may use an upstream proxy, [`Via`], which resolves names. Then only the proxy's own
-//! address,
-//! and targets written as addresses, are judged here.
+//! address, and targets written as addresses, are judged here.
 
 mod activity;
 mod address;

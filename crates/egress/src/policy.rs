@@ -93,8 +93,7 @@ impl Policy {
     /// Judges an address before it is dialled.
     ///
     /// An IPv6 address with an embedded IPv4 address is judged as IPv4, and never by an IPv6 range
-    /// of
-    /// the allowlist.
+    /// of the allowlist.
     pub fn judge(&self, to: SocketAddr) -> Result<Ground, Rule> {
         let mut ground = Ground::Public;
         for address in address::judged(to.ip()) {

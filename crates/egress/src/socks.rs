@@ -108,8 +108,7 @@ async fn expect_version(stream: &mut Metered<Client>) -> io::Result<()> {
 
 async fn answer(stream: &mut Metered<Client>, reply: Reply) {
     // The bound address is not revealed: all zero, which clients expect. A write failure shows
-    // again
-    // when the tunnel is used.
+    // again when the tunnel is used.
     let _ = stream.write_all(&[VERSION, reply as u8, 0, 1, 0, 0, 0, 0, 0, 0]).await;
 }
 

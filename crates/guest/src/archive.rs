@@ -117,8 +117,7 @@ pub struct Source {
 }
 
 /// Packs files and folders, except excluded names. Unreadable files are skipped. An incomplete
-/// archive
-/// ends with an error.
+/// archive ends with an error.
 pub fn pack(
     sources: Vec<Source>,
     left_out: fn(&str) -> bool,

@@ -1,6 +1,5 @@
 //! The guest of an attached display or browser, outside any sandbox. It starts neither, and leaves
-//! both
-//! as they were.
+//! both as they were.
 
 use std::{io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 

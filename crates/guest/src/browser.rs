@@ -40,8 +40,7 @@ const PROCESS_DEADLINE: Duration = Duration::from_secs(5);
 /// Where the browser keeps its profile.
 pub const PROFILE: &str = "/home/browser/.config/chromium";
 /// Files that a browser leaves for the next run. Their process ids belong to a namespace that is
-/// gone,
-/// so the next browser could take another process for the old browser.
+/// gone, so the next browser could take another process for the old browser.
 const SINGLETON: [&str; 3] = ["SingletonLock", "SingletonSocket", "SingletonCookie"];
 /// The class of Chromium's windows.
 pub const WINDOW_CLASS: &str = "chromium";
@@ -63,8 +62,7 @@ NetworkTimeServiceQuerying,MediaRouter,Translate,AutofillServerCommunication,\
 WebUIOmniboxPopup,WebUIOmniboxAimPopup";
 
 /// A mouse that can hover and point precisely. Chromium detects none with Xvnc or without a screen,
-/// and
-/// pages would omit their hover styles.
+/// and pages would omit their hover styles.
 const MOUSE: &str = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,\
 primaryPointerType=4,availablePointerTypes=4";
 /// Makes `navigator.webdriver` false, although the browser is automated.
@@ -73,15 +71,13 @@ const NOT_ANNOUNCED: &str = "--disable-blink-features=AutomationControlled";
 const VERSION_DEADLINE: Duration = Duration::from_secs(20);
 
 /// Makes a page accept input as soon as it can be reached, and not only after its first paint.
-/// Earlier
-/// clicks would be lost without an error.
+/// Earlier clicks would be lost without an error.
 pub const EARLY_INPUT: &str = "--allow-pre-commit-input";
 
 /// Settings of a new profile: nothing typed into the address bar is sent before Enter.
 ///
 /// Windows use the window manager's frame. By default Chromium decides by whether a manager runs
-/// when it
-/// starts, so the frame could differ after a restart.
+/// when it starts, so the frame could differ after a restart.
 const PREFERENCES: &str =
     r#"{"search": {"suggest_enabled": false}, "browser": {"custom_chrome_frame": false}}"#;
 
@@ -133,8 +129,8 @@ impl Browser {
     }
 
     /// Maximizes its window and focuses it, as a person expects of a new browser. The window may
-    /// have
-    /// been mapped before the window manager started, or may have lost its position in a crash.
+    /// have been mapped before the window manager started, or may have lost its position in a
+    /// crash.
     ///
     /// `keyboard` states whether it gets the focus: a browser that keeps ending would take it from
     /// others.
@@ -171,8 +167,7 @@ impl Browser {
 }
 
 /// Starts the browser of a private sign-in, in an isolated nested sandbox. Its output is not
-/// logged,
-/// because agents can read the session's log.
+/// logged, because agents can read the session's log.
 pub async fn launch_private(
     begin: &Begin,
     current: &Current,

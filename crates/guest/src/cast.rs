@@ -7,8 +7,7 @@ use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// Casts until either side ends. A slow viewer misses pictures. During a private sign-in, the
-/// person's own
-/// viewers see the private browser, and others see nothing.
+/// person's own viewers see the private browser, and others see nothing.
 pub async fn serve(
     browser: &Browser,
     key: &str,

@@ -39,8 +39,7 @@ pub async fn open(browser: &Current, whose: &OneClient) -> Result<(Cdp, Client),
 }
 
 /// Restores the download folder, because a client's setting ends with the client. Other browsers
-/// than
-/// our own decide themselves.
+/// than our own decide themselves.
 pub async fn tidy_up(browser: &Cdp, own: bool) {
     let params = if own {
         let downloads = format!("{HOME}/Downloads");
@@ -54,8 +53,7 @@ pub async fn tidy_up(browser: &Cdp, own: bool) {
 }
 
 /// Passes messages both ways until either side ends. `incoming` is the download folder of the
-/// session's
-/// own browser; in other browsers, files belong to their own machine.
+/// session's own browser; in other browsers, files belong to their own machine.
 pub async fn serve(
     client: &Client,
     incoming: Option<Arc<Incoming>>,

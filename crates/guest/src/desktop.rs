@@ -38,8 +38,7 @@ const NO_BRIDGE: &[(&str, &str)] = &[("NO_AT_BRIDGE", "1")];
 pub const BACKGROUND: [u8; 3] = [0x1d, 0x27, 0x33];
 
 /// Defaults for xterm and similar programs. They must not wait for seconds, with unread keys, until
-/// a busy
-/// window manager has placed them.
+/// a busy window manager has placed them.
 const X_DEFAULTS: &str = "XTerm*faceName: DejaVu Sans Mono\n\
     XTerm*faceSize: 11\n\
     XTerm*foreground: #e6e6e6\n\
@@ -102,8 +101,7 @@ pub async fn start_window_manager(nest: &Nest) -> Result<(), GuestError> {
 }
 
 /// Starts optional parts of a desktop, when everything else is ready. A failure is logged and does
-/// not
-/// end the session.
+/// not end the session.
 pub async fn start_extras(nest: &Nest, log: &Log) {
     let launcher = Start {
         program: "/usr/libexec/at-spi-bus-launcher",

@@ -2,8 +2,7 @@
 //! connection.
 //!
 //! The sandbox has no route. The guest decides nothing: the server's proxy speaks with the program
-//! and
-//! dials what the policy allows, or carries the bytes of a forwarded port.
+//! and dials what the policy allows, or carries the bytes of a forwarded port.
 
 use std::{collections::VecDeque, io, net::Ipv4Addr, pin::pin, sync::Arc, time::Duration};
 
@@ -21,8 +20,7 @@ pub const PROXY: &str = "http://127.0.0.1:3128";
 /// The server takes over a connection in microseconds, unless it is restarting.
 const HAND_OVER_DEADLINE: Duration = Duration::from_secs(10);
 /// Limit on connections for each port; further ones wait in the kernel's queue. The server has a
-/// lower
-/// limit and answers with a reason.
+/// lower limit and answers with a reason.
 const MAX_CONNECTIONS: usize = 512;
 /// Pause after a failure to accept, most likely caused by a lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -47,8 +45,7 @@ const BUFFER: usize = 64 << 10;
 
 impl Client {
     /// Copies bytes between the program and the server. Ends soon after the server's side, so that
-    /// a
-    /// program that never closes its side does not occupy a connection.
+    /// a program that never closes its side does not occupy a connection.
     pub async fn relay(mut self, server: impl AsyncRead + AsyncWrite) {
         let (from_program, mut to_program) = self.stream.split();
         let (from_server, mut to_server) = tokio::io::split(server);

@@ -1,6 +1,5 @@
 //! Commands of callers. The guest owns them: they continue when the server stops, and the next
-//! server
-//! finds them here.
+//! server finds them here.
 
 mod command;
 mod output;

@@ -1,8 +1,7 @@
 //! Files of the session's home, which the agent's programs write at the same time.
 //!
 //! Nothing outside the home is ever opened, whatever links programs create: the kernel resolves
-//! every
-//! path beneath it (`RESOLVE_BENEATH`), and new files are created by name in an open folder.
+//! every path beneath it (`RESOLVE_BENEATH`), and new files are created by name in an open folder.
 
 use std::{
     fs::File,

@@ -1,8 +1,7 @@
 //! Stops the agent's programs while a person has control, if the session requests it.
 //!
 //! Uses signals, not a control group: the desktop's own programs share the sandbox with the agent's
-//! and
-//! must continue. No program is left running that could resume the others.
+//! and must continue. No program is left running that could resume the others.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

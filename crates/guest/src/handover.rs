@@ -1,12 +1,9 @@
 //! Hands files of the home over to the browser: for an upload, or a page at a `file:` address.
 //!
 //! The browser does not see the agent's home. A file is handed over by linking it into the folder
-//! that
-//! the browser sees as the home, under the same path, so that addresses and names stay the same.
-//! The
-//! guest resolves paths beneath the home, like `files.rs`: no link created by a program can lead
-//! the
-//! browser to files outside the home.
+//! that the browser sees as the home, under the same path, so that addresses and names stay the
+//! same. The guest resolves paths beneath the home, like `files.rs`: no link created by a program
+//! can lead the browser to files outside the home.
 
 use std::{
     fs, io,
@@ -97,8 +94,7 @@ fn page_or_file(path: &HomePath) -> Result<(), GuestError> {
 }
 
 /// Removes the links of files that were removed from the home, for the life of the guest, to free
-/// their
-/// space. Replaced files are linked again.
+/// their space. Replaced files are linked again.
 pub async fn tidy() {
     loop {
         sleep(TIDY_PAUSE).await;

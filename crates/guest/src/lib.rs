@@ -1,8 +1,7 @@
 //! The guest: our process inside a sandbox.
 //!
 //! The guest starts the X server beside itself, and everything else in two nested sandboxes. It
-//! serves
-//! the server's requests on one inherited socket.
+//! serves the server's requests on one inherited socket.
 //!
 //! ```text
 //! outer sandbox            guest ── Xvnc

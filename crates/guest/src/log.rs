@@ -76,8 +76,7 @@ impl Log {
     }
 
     /// Creates a pipe for a program's output, which is logged under its name. Reading ends when the
-    /// last
-    /// process has closed the pipe.
+    /// last process has closed the pipe.
     pub fn pipe(&self, who: &str) -> std::io::Result<OwnedFd> {
         let (reader, writer) = std::io::pipe()?;
         let reader = OwnedFd::from(reader);

@@ -1,6 +1,5 @@
 //! Nested sandboxes: their programs have separate processes, mounts, `/tmp` and `/dev`, and share
-//! the
-//! loopback network and the X socket with the other nested sandbox.
+//! the loopback network and the X socket with the other nested sandbox.
 //!
 //! A session has two: one for the agent's programs, one for the session's own browser
 //! (`nest/kinds.rs`). In each, a small process of ours starts programs on request.
@@ -228,8 +227,7 @@ fn arguments(spec: &NestSpec) -> String {
 }
 
 /// Starts `command` on a thread that lives as long as the command, because a child with a
-/// parent-death
-/// signal dies with the thread that started it.
+/// parent-death signal dies with the thread that started it.
 fn start_and_wait(
     mut command: Command,
     on_end: impl FnOnce() + Send + 'static,

@@ -1,10 +1,8 @@
 //! The session's network: loopback, and a link that is up but leads nowhere.
 //!
 //! With loopback alone, Chromium reports pages as offline, so a session has one more interface with
-//! an
-//! address. Its other end is in the same namespace and has no address: there is no route, and the
-//! proxy
-//! stays the only way out.
+//! an address. Its other end is in the same namespace and has no address: there is no route, and
+//! the proxy stays the only way out.
 
 use std::{fs, io, net::Ipv4Addr};
 
@@ -39,8 +37,7 @@ const IFA_LOCAL: u16 = 2;
 const NESTED: u16 = 1 << 15;
 
 /// Gives the calling process, which must have one thread, a separate network. Returns a description
-/// of
-/// the problem if the link could not be created. No capability remains afterwards.
+/// of the problem if the link could not be created. No capability remains afterwards.
 pub fn enter() -> io::Result<Option<String>> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     // SAFETY: the process has one thread, and descriptors are not unshared.

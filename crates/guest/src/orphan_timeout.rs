@@ -85,8 +85,7 @@ impl Activity {
 }
 
 /// Waits until the guest must end, and logs the reason. Never returns while a server watches,
-/// because
-/// then the server decides.
+/// because then the server decides.
 pub async fn must_end(alone: Alone, reports: Reports, activity: Activity, log: Log) {
     let began = Instant::now();
     loop {

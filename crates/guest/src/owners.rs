@@ -36,8 +36,7 @@ impl BrowserNamespace {
 }
 
 /// A process's id in the nested sandbox: the second in the list that begins with ours. A process in
-/// a
-/// further namespace has more ids, which other programs do not see.
+/// a further namespace has more ids, which other programs do not see.
 fn number_inside(status: &str) -> Option<u32> {
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     numbers.split_whitespace().nth(1)?.parse().ok()

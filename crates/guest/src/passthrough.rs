@@ -1,14 +1,10 @@
 //! Browsers for the agent's programs: opens pages in the session's own browser, or makes another
-//! browser
-//! the session's current one while it has a page.
+//! browser the session's current one while it has a page.
 //!
 //! At the usual paths of a browser, the agent's programs find a wrapper (`passthrough/places.rs`).
-//! It asks
-//! the guest to open a page (`passthrough/page.rs`), or reports a browser to the guest and becomes
-//! it
-//! (`passthrough/wrapper.rs`). Nothing received here is trusted: only a browser's port is used, on
-//! the
-//! loopback shared by guest and nest.
+//! It asks the guest to open a page (`passthrough/page.rs`), or reports a browser to the guest and
+//! becomes it (`passthrough/wrapper.rs`). Nothing received here is trusted: only a browser's port
+//! is used, on the loopback shared by guest and nest.
 
 mod page;
 mod places;

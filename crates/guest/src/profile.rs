@@ -1,8 +1,7 @@
 //! Loads and saves the browser's profile: what keeps it signed in, without caches.
 //!
 //! Cookies are also kept in a separate file: the browser writes its own only now and then, and
-//! never its
-//! session cookies. The agent's programs can reach neither.
+//! never its session cookies. The agent's programs can reach neither.
 
 use std::{
     fs, io,
@@ -79,8 +78,7 @@ fn is_left_out(name: &str) -> bool {
 }
 
 /// Unpacks a profile into the browser's home, and returns the cookies to restore. Called before the
-/// agent
-/// runs anything.
+/// agent runs anything.
 pub async fn load<E>(
     pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
 ) -> Result<Option<Value>, GuestError>

@@ -1,8 +1,7 @@
 //! RFB access to the X server: passwords, and the handshake.
 //!
 //! The X server has two passwords. With the second, a client can only view: the X server ignores
-//! its input
-//! and hides the clipboard. The relay filters as well; this is the second barrier.
+//! its input and hides the clipboard. The relay filters as well; this is the second barrier.
 
 use std::{
     fs::OpenOptions,

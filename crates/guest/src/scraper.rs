@@ -41,8 +41,7 @@ impl Drop for Scraper {
 }
 
 /// Serves the display to clients that know `passwords`, until the result is dropped. `None` if this
-/// machine
-/// has no such program.
+/// machine has no such program.
 pub async fn start(
     display: &str,
     passwords: &Passwords,
@@ -120,8 +119,7 @@ async fn ready(scraper: &mut Scraper, passwords: &Passwords) -> Result<(), Guest
 }
 
 /// Starts it on a thread that lives as long as the server, because a child with a parent-death
-/// signal dies
-/// with the thread that started it.
+/// signal dies with the thread that started it.
 async fn spawn(mut command: Command) -> io::Result<Scraper> {
     let (started, result) = oneshot::channel();
     let (over, ended) = oneshot::channel();

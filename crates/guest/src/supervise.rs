@@ -79,8 +79,7 @@ fn told(how: &str, pause: Duration) -> Progress {
 }
 
 /// Opens a tab whenever the session's own browser has none, so that there is always a window. Ends
-/// when the
-/// browser is closed for good.
+/// when the browser is closed for good.
 pub async fn keep_a_tab(current: Arc<Current>, leaving: Leaving) {
     while !leaving.is_set() {
         let Ok(cdp) = current.own(LOOK).await else { continue };
@@ -100,8 +99,7 @@ pub async fn keep_a_tab(current: Arc<Current>, leaving: Leaving) {
 }
 
 /// Restarts Chromium when it ends, unless it was closed for good: a limited number of times without
-/// a
-/// screen, without limit on a desktop.
+/// a screen, without limit on a desktop.
 pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, log: Log) {
     let Parts { display, begin, leaving } = parts;
     let mut tries = 0;

@@ -42,8 +42,7 @@ impl Downloads {
     }
 
     /// Replaces the message that a download is complete. The file has its final name by then, and
-    /// the new
-    /// message contains it.
+    /// the new message contains it.
     pub fn settled(&mut self, message: &str) -> Option<String> {
         if message.len() > MAX_EVENT || !message.contains("\"Browser.download") {
             return None;
@@ -79,8 +78,7 @@ impl Downloads {
 }
 
 /// The error for a client that uploads a file which is not in the session. Chromium would accept
-/// the path
-/// and send an empty file.
+/// the path and send an empty file.
 pub fn refused_upload(text: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Upload {

@@ -1,8 +1,7 @@
 //! Measures the memory of the agent's programs, and kills the largest if it exceeds the limit.
 //!
 //! For machines without control groups, which are more reliable: a fast program can exceed the
-//! limit
-//! between two checks.
+//! limit between two checks.
 
 use std::{fs, sync::Arc, time::Duration};
 

@@ -1,11 +1,9 @@
 //! `/workspace` of the agent's programs: a directory on the host's disk, or in memory.
 //!
 //! On disk, it is a directory that the runtime gives to the outer sandbox. In the agent's sandbox
-//! it is an
-//! overlay of that directory without lower content, because a plain bind mount would reveal its
-//! path on the
-//! host. Only the guest limits its size: it measures the directory, and kills programs that write
-//! too much.
+//! it is an overlay of that directory without lower content, because a plain bind mount would
+//! reveal its path on the host. Only the guest limits its size: it measures the directory, and
+//! kills programs that write too much.
 
 mod measure;
 mod writers;

@@ -18,8 +18,7 @@ pub const DISPLAY: &str = ":99";
 const START_DEADLINE: Duration = Duration::from_secs(20);
 
 /// Starts the X server, which serves RFB clients that know `passwords`, and waits until it accepts
-/// X
-/// clients.
+/// X clients.
 pub async fn start(
     geometry: Geometry,
     passwords: &rfb::Passwords,

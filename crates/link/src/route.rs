@@ -19,8 +19,7 @@ pub const TUNNEL: &str = "/tunnel";
 pub const TUNNEL_PROTOCOL: &str = "helmdeck-tunnel";
 
 /// A header of the answer to [`TUNNEL`]: the forwarded port that the program connected to; absent
-/// for
-/// the proxy.
+/// for the proxy.
 pub const FORWARDED_PORT: &str = "x-helmdeck-forwarded-port";
 /// `POST` [`helmdeck_wire::guest::ForwardedPorts`]: listens on exactly these ports. Connections to
 /// them
@@ -69,8 +68,7 @@ pub const END_PRIVATE: &str = "/private/end";
 
 /// `POST` [`helmdeck_wire::exec::Exec`]: starts a command; answers a
 /// [`helmdeck_wire::guest::ExecStarted`]. The command continues when the connection breaks. `GET`:
-/// a
-/// [`helmdeck_wire::exec::ExecList`].
+/// a [`helmdeck_wire::exec::ExecList`].
 pub const EXECS: &str = "/execs";
 /// `GET` the [`helmdeck_wire::exec::ExecState`] of the query's [`helmdeck_wire::guest::OneExec`],
 /// once
@@ -81,15 +79,12 @@ pub const EXEC: &str = "/exec";
 /// none is left.
 pub const KILL_EXEC: &str = "/exec/kill";
 /// `GET` with an upgrade to [`EXEC_PROTOCOL`]: the output of a command, starting at the position in
-/// the
-/// query's [`helmdeck_wire::guest::ExecOutput`] as far as it is kept, then live, then how it ended.
-/// The
-/// messages are those of [`crate::exec`].
+/// the query's [`helmdeck_wire::guest::ExecOutput`] as far as it is kept, then live, then how it
+/// ended. The messages are those of [`crate::exec`].
 pub const EXEC_OUTPUT: &str = "/exec/output";
 /// `GET` with an upgrade to [`EXEC_PROTOCOL`]: a terminal that runs the command of the query's
 /// [`helmdeck_wire::guest::OpenTerminal`]. When the connection closes, it hangs up and all its
-/// processes
-/// are killed. The messages are those of [`crate::exec`].
+/// processes are killed. The messages are those of [`crate::exec`].
 pub const TERMINAL: &str = "/terminal";
 /// The protocol of [`EXEC_OUTPUT`] and [`TERMINAL`] after the upgrade.
 pub const EXEC_PROTOCOL: &str = "helmdeck-exec";
@@ -99,8 +94,7 @@ pub const FOLDER: &str = "/folder";
 /// `GET` or `PUT` the file of the query's [`helmdeck_wire::guest::OneFile`]: its bytes, or a range.
 pub const FILE: &str = "/file";
 /// A header of the answer to a range request of [`FILE`]: the first byte of the range, or the
-/// file's
-/// size if the range is out of bounds.
+/// file's size if the range is out of bounds.
 pub const FILE_FIRST: &str = "x-helmdeck-file-first";
 /// Another header of that answer: the size of the whole file.
 pub const FILE_SIZE: &str = "x-helmdeck-file-size";

@@ -111,8 +111,7 @@ impl Kind {
             (Self::UpdateRequest | Self::ContinuousUpdates, _) => Ok(Some(10)),
             (Self::Key, _) => Ok(Some(8)),
             // The variant with a seventh byte requires extended mouse buttons, which the gate
-            // removes
-            // from the viewer's encodings.
+            // removes from the viewer's encodings.
             (Self::Pointer, _) => Ok(Some(6)),
             (Self::Xvp, _) => Ok(Some(4)),
             (Self::Encodings, &[_, _, high, low, ..]) => match u16::from_be_bytes([high, low]) {

@@ -1,8 +1,7 @@
 //! The encodings and extensions that a viewer may announce.
 //!
 //! This is an allowlist: an extension can add messages or change existing ones, and the gate must
-//! know
-//! where each message ends. The X server offers only extensions that the viewer announced.
+//! know where each message ends. The X server offers only extensions that the viewer announced.
 
 use helmdeck_wire::ticket::Role;
 
@@ -16,8 +15,7 @@ const EXTENDED_CLIPBOARD: i32 = i32::from_be_bytes([0xc0, 0xa1, 0xe5, 0xce]);
 /// Excluded on purpose: −257 (relative pointer coordinates, which would make our log wrong), −259
 /// (audio, which adds messages), −305 (gii, the same), −309 (xvp, whose messages never pass), −311
 /// (the guest could redirect the viewer to another host), −316 (a seventh byte in pointer events),
-/// and
-/// the rest of VMware's numbers, which are undocumented.
+/// and the rest of VMware's numbers, which are undocumented.
 pub(crate) fn may_pass(encoding: i32, role: Role) -> bool {
     match encoding {
         // Encodings of rectangles. −260 is PNG.

@@ -8,8 +8,7 @@ use crate::encodings::{self, EXTENDED_DESKTOP_SIZE};
 use crate::held::{Held, Key};
 
 /// An invalid message type: the X server closes the connection if it reads this byte as a type. It
-/// is
-/// placed where the protocol has padding.
+/// is placed where the protocol has padding.
 const NO_MESSAGE: u8 = 1;
 /// Input to the desktop. It never contains which key or what text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,10 +203,8 @@ impl Way<'_> {
 
     /// Works around two bugs of TigerVNC 1.12. It crashes, together with the desktop, if a viewer
     /// requests a size without having announced support. And after reading only the first byte of
-    /// this
-    /// message, it takes the second for the type of the next message. A viewer could use that to
-    /// shift
-    /// the stream and hide input in what looks like a fence, even after losing control.
+    /// this message, it takes the second for the type of the next message. A viewer could use that
+    /// to shift the stream and hide input in what looks like a fence, even after losing control.
     fn pass_size(&mut self, size: [u8; 4], screens: &[u8]) -> Option<Input> {
         if !*self.resizable {
             return None;

@@ -36,8 +36,7 @@ pub struct Step<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Done<'a> {
     /// The first bytes for the X server. They always request a shared desktop, because a viewer
-    /// must
-    /// not be able to disconnect the others.
+    /// must not be able to disconnect the others.
     pub client_init: [u8; 1],
     /// Bytes that the viewer sent after its handshake, for the gate.
     pub rest: &'a [u8],

@@ -24,8 +24,8 @@ impl Held {
     /// Records a press or release; returns whether it may pass.
     ///
     /// A press that cannot be recorded must not pass, because it could not be released later. A
-    /// release
-    /// of a key that this viewer does not hold must not pass, because another viewer may hold it.
+    /// release of a key that this viewer does not hold must not pass, because another viewer may
+    /// hold it.
     pub fn key(&mut self, key: Key, symbol: u32, down: bool) -> bool {
         let at = self.keys.iter().position(|(held, _)| *held == key);
         match (down, at) {
@@ -50,8 +50,7 @@ impl Held {
     }
 
     /// The messages that release everything, last pressed first, so that a modifier is released
-    /// after
-    /// the key it modifies.
+    /// after the key it modifies.
     pub fn release(&mut self) -> Vec<u8> {
         let mut messages = Vec::new();
         while let Some((key, symbol)) = self.keys.pop() {

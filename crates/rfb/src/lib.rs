@@ -2,9 +2,8 @@
 //!
 //! The relay is between a viewer and the X server's RFB port. It does the handshake with the viewer
 //! itself ([`Handshake`]). Every later byte of the viewer goes through a [`Gate`], which passes
-//! input
-//! only from the viewer in control. Nothing here reads or writes a socket. The direction from the
-//! X server to the viewer is copied without parsing and is not here.
+//! input only from the viewer in control. Nothing here reads or writes a socket. The direction from
+//! the X server to the viewer is copied without parsing and is not here.
 
 mod client;
 mod encodings;

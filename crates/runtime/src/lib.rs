@@ -127,8 +127,7 @@ pub trait Runtime: Send + Sync + 'static {
     async fn start(&self, id: &SandboxId, spec: &SandboxSpec) -> Result<(), RuntimeError>;
 
     /// Opens a byte stream to the guest. For a sandbox that has ended, the error is `Gone` with the
-    /// end
-    /// of its log.
+    /// end of its log.
     async fn connect(&self, id: &SandboxId) -> Result<Box<dyn ByteStream>, RuntimeError>;
 
     /// Stops a sandbox and removes everything it left. Succeeds if the sandbox is already gone.

@@ -363,8 +363,7 @@ fn public_file(path: &Path, content: &[u8]) -> Result<(), RuntimeError> {
 }
 
 /// Copies fontconfig's cache; without it, the first program of every session would scan all fonts.
-/// It
-/// describes only files in /usr. If the host has none, sessions create their own.
+/// It describes only files in /usr. If the host has none, sessions create their own.
 fn copy_font_cache(target: &Path) -> Result<(), RuntimeError> {
     make_dir(target, 0o755)?;
     for entry in fs::read_dir("/var/cache/fontconfig").into_iter().flatten().flatten() {

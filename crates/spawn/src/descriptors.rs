@@ -63,8 +63,7 @@ pub fn place_fd(command: &mut Command, fd: OwnedFd, target: RawFd) {
 }
 
 /// Occupies the descriptors below ten, so that [`place_fd`] never overwrites one in use. Call once,
-/// at
-/// the start of a program that uses it.
+/// at the start of a program that uses it.
 pub fn reserve_low_descriptors() -> io::Result<()> {
     loop {
         let null = std::fs::File::open("/dev/null")?;

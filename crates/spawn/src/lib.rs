@@ -1,8 +1,7 @@
 //! Starts child processes with chosen descriptors, fewer privileges and a scheduling preference.
 //!
 //! Everything here runs between fork and exec, where only async-signal-safe calls are allowed. It
-//! is
-//! kept in one crate so that this unsafe code can be reviewed in one place.
+//! is kept in one crate so that this unsafe code can be reviewed in one place.
 
 mod descriptors;
 mod detach;

@@ -55,15 +55,13 @@ pub struct Layer {
 }
 
 /// Forbids executing programs and loading libraries from mounts in another mount namespace. The
-/// caller
-/// must have created the user namespace that owns it.
+/// caller must have created the user namespace that owns it.
 pub fn restrict_mounts(mounts: BorrowedFd<'_>, restricted: &[Restricted]) -> io::Result<()> {
     among(mounts, || restricted.iter().try_for_each(restrict_one))
 }
 
 /// Mounts a layer in another mount namespace, as an overlay or, where that is not possible, as a
-/// bind
-/// mount. The caller must have created the user namespace that owns it.
+/// bind mount. The caller must have created the user namespace that owns it.
 pub fn mount_layer(mounts: BorrowedFd<'_>, layer: &Layer) -> io::Result<()> {
     among(mounts, || {
         let flags = libc::MS_NOSUID | libc::MS_NODEV;

@@ -7,8 +7,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use crate::{check, in_child};
 
 /// Makes the child run as `uid`, with the group of the same number and without any capability. It
-/// cannot
-/// regain one. Needs root.
+/// cannot regain one. Needs root.
 pub fn drop_to(command: &mut Command, uid: u32) {
     in_child(command, move || {
         drop_bounding_set()?;

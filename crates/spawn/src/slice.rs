@@ -1,8 +1,7 @@
 //! Scheduling latency of a process.
 //!
 //! Since Linux 6.12 an ordinary process may request short time slices: it gets no more processor
-//! time
-//! than others, but runs sooner after it wakes. Older kernels ignore the request.
+//! time than others, but runs sooner after it wakes. Older kernels ignore the request.
 
 use std::process::Command;
 

@@ -14,11 +14,9 @@ const LAST_SIGNAL: libc::c_int = 31;
 /// Puts a supervisor process between us and the program. Waiting for the child waits for it.
 ///
 /// The supervisor is a subreaper: all descendants of the program stay below it, even those that
-/// leave
-/// their parent, process group and session. When the program itself ends, the supervisor writes its
-/// wait status to `told` (four bytes in native order). It ends when no descendant is left. Call
-/// this
-/// before everything that is meant for the program alone.
+/// leave their parent, process group and session. When the program itself ends, the supervisor
+/// writes its wait status to `told` (four bytes in native order). It ends when no descendant is
+/// left. Call this before everything that is meant for the program alone.
 ///
 /// A failed exec is reported as usual.
 pub fn supervise(command: &mut Command, told: OwnedFd) {
@@ -69,8 +67,7 @@ fn watch_over(program: libc::pid_t, told: RawFd) -> ! {
 }
 
 /// Makes the child's standard input its controlling terminal. Call this after the new session and
-/// the
-/// descriptor are set up.
+/// the descriptor are set up.
 pub fn controlling_terminal(command: &mut Command) {
     in_child(command, || {
         // SAFETY: integers only.

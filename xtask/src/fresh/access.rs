@@ -1,6 +1,5 @@
 //! How this machine reaches package registries, so that the new system does the same. Read at run
-//! time;
-//! nothing of it is in the repository.
+//! time; nothing of it is in the repository.
 
 use std::env;
 use std::fs;

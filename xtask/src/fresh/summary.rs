@@ -38,8 +38,7 @@ pub fn table(plan: &Plan, outcomes: &[Outcome]) -> String {
 }
 
 /// The test counts in the log of `make test`: of nextest, of the page's tests, and of the tests as
-/// an
-/// ordinary user.
+/// an ordinary user.
 pub fn counts(log: &str) -> String {
     let mut found = Vec::new();
     for line in log.lines() {

@@ -2,8 +2,7 @@
 //! `scripts/packages.sh`.
 //!
 //! A test that needs a program its author installed by hand fails on a fresh machine. This check
-//! finds
-//! programs by how they are named in the source; `cargo xtask fresh` finds the rest.
+//! finds programs by how they are named in the source; `cargo xtask fresh` finds the rest.
 
 mod literal;
 mod shell;

@@ -1,9 +1,8 @@
 //! The difference between two snapshots.
 //!
 //! Two lines are the same if they have the same text and belong to the same element, or to no
-//! usable
-//! element: pages often replace unchanged elements. A line starts with `+` if it is new, `~` if it
-//! changed or moved, `-` if it is gone, and a space if it only gives context.
+//! usable element: pages often replace unchanged elements. A line starts with `+` if it is new, `~`
+//! if it changed or moved, `-` if it is gone, and a space if it only gives context.
 
 use std::collections::HashMap;
 

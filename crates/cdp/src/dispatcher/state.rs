@@ -153,8 +153,7 @@ impl State {
                 .map(|attachment| self.sessions.detach(session, &attachment.session))
                 .unwrap_or_default(),
             // The session continues and the page may be reloaded, but pending calls are not
-            // answered
-            // before that. Clients may still wait, as they would without us.
+            // answered before that. Clients may still wait, as they would without us.
             "Inspector.targetCrashed" if owner == Owner::Us => {
                 self.lose_calls(|call| call.session.as_ref().map(SessionId::as_str) == session);
                 HashSet::new()

@@ -87,8 +87,8 @@ impl Source {
     /// Whether something has changed since the last capture, up to this moment. Consumes the event.
     pub(super) fn changed_by_now(&self) -> Result<bool, DisplayError> {
         // The server sends events before the replies to later requests. This request changes
-        // nothing
-        // unless there was an event, and fails if another program destroyed the damage object.
+        // nothing unless there was an event, and fails if another program destroyed the damage
+        // object.
         self.x.damage_subtract(self.damage, x11rb::NONE, x11rb::NONE)?.check()?;
         let mut changed = false;
         while let Some(event) = self.x.poll_for_event()? {

@@ -50,8 +50,7 @@ impl Output {
     }
 
     /// The kept bytes from position `at`, at most `most`, and the position of the first of them,
-    /// which is
-    /// higher if some were dropped. `None` at the end.
+    /// which is higher if some were dropped. `None` at the end.
     pub fn from(&self, at: u64, most: usize) -> Option<(u64, Bytes)> {
         let head = usize::try_from(at).ok().and_then(|at| self.head.get(at..));
         if let Some(found) = head.filter(|found| !found.is_empty()) {
@@ -68,8 +67,7 @@ impl Output {
     }
 
     /// The kept output as text, with a line where bytes were dropped. Invalid UTF-8 is replaced; a
-    /// character
-    /// that is partly dropped is dropped whole.
+    /// character that is partly dropped is dropped whole.
     pub fn text(&self) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         if !self.is_truncated() {

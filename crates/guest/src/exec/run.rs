@@ -23,8 +23,7 @@ const CHUNK: usize = 64 << 10;
 const KILLED: Ending = Ending::Signaled(9);
 
 /// Collects a command's output, and kills it when required. Returns when it has ended. Processes
-/// that it
-/// left in the background write to the log from then on.
+/// that it left in the background write to the log from then on.
 pub async fn run(command: &Command, mut pipes: Pipes, timeout: Duration, log: &Log) {
     let feeding = feed(pipes.stdin.take());
     let (stdout, stderr) = (Pump::new(Stream::Stdout), Pump::new(Stream::Stderr));

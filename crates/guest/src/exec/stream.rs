@@ -18,8 +18,7 @@ const CHUNK: usize = 32 << 10;
 const SEND_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Sends the kept output from a position, then new output, then how the command ended. A slow
-/// server
-/// misses dropped output: the command does not wait for it.
+/// server misses dropped output: the command does not wait for it.
 pub async fn send_output(
     command: Arc<Command>,
     from: ExecOutput,

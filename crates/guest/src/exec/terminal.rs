@@ -104,8 +104,7 @@ impl Terminal {
 }
 
 /// Copies a terminal's bytes until it ends or the server disconnects. A slow server makes the
-/// programs
-/// wait.
+/// programs wait.
 pub async fn serve(mut terminal: Terminal, stream: impl AsyncRead + AsyncWrite + Unpin) {
     let (from, mut to) = tokio::io::split(stream);
     let Terminal { pty, told, .. } = &mut terminal;

@@ -1,10 +1,8 @@
 //! Finds and kills all processes of a command, from outside its sandbox.
 //!
 //! Each command has a supervisor (`crates/spawn/src/supervise.rs`), which adopts processes that
-//! leave
-//! their parent. A program can kill its supervisor; the remaining processes are then recognized by
-//! a
-//! variable in their environment.
+//! leave their parent. A program can kill its supervisor; the remaining processes are then
+//! recognized by a variable in their environment.
 
 use std::{
     collections::BTreeSet,

@@ -38,8 +38,7 @@ const MAX_DESCRIPTORS: usize = 8;
 const SPAWN_DEADLINE: Duration = Duration::from_secs(10);
 
 /// In place of a descriptor number: the descriptor belongs to the program's supervisor, which
-/// reports
-/// there how the program ended.
+/// reports there how the program ended.
 pub const SUPERVISOR: i32 = -1;
 
 /// A program to start.
@@ -73,8 +72,7 @@ pub enum Answer {
     /// The sandbox is complete, and no program runs in it yet.
     Ready,
     /// A program runs. If it has a supervisor, the supervisor's descriptor is attached, followed by
-    /// its
-    /// terminal's, if it has one.
+    /// its terminal's, if it has one.
     Started { id: u64, pid: u32 },
     /// A program could not be started; `errno` is the reason.
     Failed {

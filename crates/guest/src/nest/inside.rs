@@ -22,8 +22,7 @@ use super::{
 };
 
 /// Serves requests from `control_fd` until the guest closes it. `oom_score` is the OOM score
-/// adjustment
-/// of the programs.
+/// adjustment of the programs.
 pub fn run_inside(control_fd: RawFd, oom_score: u32) -> io::Result<()> {
     helmdeck_spawn::close_inherited(Some(control_fd))?;
     // SAFETY: the guest passed this descriptor, and only we own it.
@@ -115,8 +114,7 @@ fn start(request: Request, descriptors: Vec<OwnedFd>) -> Result<Started, Failed>
 }
 
 /// Creates a terminal for the program and returns its other side. It is created in here, so that
-/// programs
-/// can open it by name.
+/// programs can open it by name.
 fn give_terminal(command: &mut Command, size: TerminalSize) -> io::Result<OwnedFd> {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     unlockpt(&ours)?;

@@ -24,8 +24,7 @@ pub const BROWSER_HOME: &str = "/home/browser";
 /// The folder that the browser sees as the home: handed over files are linked here.
 pub const HANDED_OVER: &str = "/home/handed-over";
 /// Folders of the home that both sandboxes share. They are mounts, so programs cannot replace them
-/// with
-/// links.
+/// with links.
 const SHARED: [&str; 2] = ["Desktop", "Downloads"];
 /// Chromium's certificate folder, which is always below the home.
 const CERTIFICATES: &str = ".pki";
@@ -124,8 +123,7 @@ pub fn browser(begin: &Begin) -> NestSpec {
 }
 
 /// The sandbox of a private sign-in's browser: it shares no folder or display with anything, and
-/// keeps
-/// nothing.
+/// keeps nothing.
 pub fn private(begin: &Begin) -> NestSpec {
     let own = |folder: &str, size: u64| format!("--perms 0700 --size {size} --tmpfs {folder}");
     let mounts = [(BROWSER_HOME, PRIVATE_BYTES), (HOME, 16 << 20), (RUNTIME_DIR, 16 << 20)];
@@ -138,11 +136,9 @@ pub fn private(begin: &Begin) -> NestSpec {
 }
 
 /// Mounts of the browser's sandbox with content that others control: files of the agent's programs,
-/// and
-/// site storage. Nothing may be run or loaded from there, because a program on the display can name
-/// a
-/// library for GTK to load. Links in the home are not followed, because they could lead to the
-/// profile.
+/// and site storage. Nothing may be run or loaded from there, because a program on the display can
+/// name a library for GTK to load. Links in the home are not followed, because they could lead to
+/// the profile.
 pub fn restricted() -> [Restricted; 4] {
     [(HOME, true), (BROWSER_HOME, false), (RUNTIME_DIR, false), ("/tmp", false)].map(
         |(path, home)| Restricted {

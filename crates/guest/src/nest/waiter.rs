@@ -1,6 +1,5 @@
 //! Waits for all programs on one thread, which is created at the start: under a fork bomb, no other
-//! could
-//! be created.
+//! could be created.
 
 use std::{
     io,

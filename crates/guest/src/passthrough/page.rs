@@ -1,6 +1,5 @@
 //! Opens pages for the agent's programs in the session's browser: `chromium URL`, `xdg-open`, links
-//! in a
-//! terminal.
+//! in a terminal.
 
 use std::{
     ffi::OsString,

@@ -16,8 +16,7 @@ const NAMES: [&str; 4] = ["google-chrome", "google-chrome-stable", "chromium", "
 const CHROME: &str = "/opt/google/chrome/chrome";
 
 /// For programs that read the browser's path from the environment: the PATH, Lighthouse, Karma,
-/// Puppeteer
-/// and Playwright's server.
+/// Puppeteer and Playwright's server.
 pub const ENVIRONMENT: [(&str, &str); 5] = [
     ("PATH", "/opt/helmdeck/bin:/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"),
     ("CHROME_PATH", "/opt/helmdeck/bin/chromium"),
@@ -27,8 +26,7 @@ pub const ENVIRONMENT: [(&str, &str); 5] = [
 ];
 
 /// Creates the wrapper. Returns the bubblewrap arguments that put it at all these paths, and the
-/// real
-/// browser at a path that only the wrapper uses. The host is not changed. Unless browsers are
+/// real browser at a path that only the wrapper uses. The host is not changed. Unless browsers are
 /// `followed`,
 /// only existing browsers are covered.
 pub fn arguments(followed: bool) -> io::Result<String> {

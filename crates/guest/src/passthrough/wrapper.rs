@@ -39,8 +39,7 @@ const PORT_FILE: &str = "DevToolsActivePort";
 const MAX_PORT_FILE: u64 = 1024;
 
 /// Becomes the browser that was called with `line`: the path of the wrapper, and arguments. Returns
-/// only
-/// if there is no browser.
+/// only if there is no browser.
 pub fn run(line: Vec<OsString>) -> io::Error {
     let mut line = line.into_iter();
     let called = PathBuf::from(line.next().unwrap_or_default());
@@ -56,8 +55,7 @@ pub fn run(line: Vec<OsString>) -> io::Error {
 }
 
 /// Opens pages in the session's browser, if the arguments in `line` contain only pages. Otherwise
-/// becomes
-/// the machine's browser with the same arguments. Returns only if there is none.
+/// becomes the machine's browser with the same arguments. Returns only if there is none.
 pub fn open_page(line: Vec<OsString>) -> io::Error {
     let args: Vec<OsString> = line.into_iter().skip(1).collect();
     if opened(&args) {
@@ -136,9 +134,8 @@ impl Asked {
     }
 
     /// Whether the browser can be followed. A browser with the default profile has no debugging
-    /// port,
-    /// unless it is headless; a headless one cannot write its port, so the caller must have chosen
-    /// it.
+    /// port, unless it is headless; a headless one cannot write its port, so the caller must have
+    /// chosen it.
     fn is_seen(&self) -> bool {
         match self.port {
             None => self.data_dir.is_some() && !self.once,
@@ -174,8 +171,7 @@ impl Port {
 }
 
 /// Reports the browser that we are about to become. The connection stays open in the browser and
-/// closes
-/// with it.
+/// closes with it.
 fn announce(asked: &Asked, name: &str) -> io::Result<()> {
     let pid = getpid();
     let mut guest = greet()?;

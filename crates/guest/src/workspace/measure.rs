@@ -22,8 +22,7 @@ const ENTRY: u64 = 1 << 10;
 const BLOCK: u64 = 512;
 
 /// The bytes that the files below `root` occupy on disk; counting stops beyond `limit`. A tree
-/// deeper than
-/// any path can name counts as too large.
+/// deeper than any path can name counts as too large.
 pub fn measure(root: &str, limit: u64) -> u64 {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(root) = openat(CWD, root, flags, Mode::empty()) else { return 0 };

@@ -1,8 +1,7 @@
 //! Limits with control groups: version 2 where it is delegated to us, version 1 as root.
 //!
 //! There is one group for this installation, with one child for each sandbox. A sandbox joins
-//! before
-//! it drops its privileges, so all its processes are inside.
+//! before it drops its privileges, so all its processes are inside.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -42,8 +41,7 @@ impl Cgroups {
     }
 
     /// Creates the group of a sandbox with its limits. A process joins by writing `0` to the
-    /// returned
-    /// files.
+    /// returned files.
     pub fn create(&self, id: &SandboxId, limits: &Limits) -> Result<Vec<File>, RuntimeError> {
         // The common group may be removed with the last sandbox while we use it; try twice.
         self.try_create(id, limits).or_else(|_| self.try_create(id, limits))

@@ -43,8 +43,7 @@ const GENERATED: [&str; 8] = [
 ];
 
 /// The path of Chromium's policy. It applies to every browser of a session, including those that
-/// the
-/// agent's programs start.
+/// the agent's programs start.
 const CHROMIUM_POLICY: &str = "chromium/policies/managed/helmdeck.json";
 
 /// The sandbox's host name.

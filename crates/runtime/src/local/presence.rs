@@ -3,12 +3,9 @@
 //! empty control groups, and claimed user ids of sandboxes that ended.
 //!
 //! A server holds a shared lock on a file of its instance, in a common directory. A process that
-//! gets
-//! the exclusive lock knows that no server of the instance is running or starting. Even then a
-//! group
-//! is removed only if the kernel confirms that it is empty, so a sandbox that waits for its server
-//! to
-//! come back is left alone.
+//! gets the exclusive lock knows that no server of the instance is running or starting. Even then a
+//! group is removed only if the kernel confirms that it is empty, so a sandbox that waits for its
+//! server to come back is left alone.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -45,8 +42,7 @@ struct Estate {
 
 impl Presence {
     /// Marks a server of the instance as running; called before it creates any group. If this
-    /// fails,
-    /// the server works, but is not cleaned up after.
+    /// fails, the server works, but is not cleaned up after.
     pub fn announce(instance: &str) -> Option<Self> {
         Self::announce_in(Path::new(INSTANCES), instance)
     }

@@ -2,9 +2,8 @@
 //! needed.
 //!
 //! There are two filters. The outer one applies to the guest and everything below it. The nested
-//! one,
-//! for the agent's programs, also denies mounting, which only bubblewrap needs. Both allow user
-//! namespaces, because Chromium's own sandbox uses them.
+//! one, for the agent's programs, also denies mounting, which only bubblewrap needs. Both allow
+//! user namespaces, because Chromium's own sandbox uses them.
 //!
 //! Calls newer than this list do not exist inside, so new ways to do what is denied are denied as
 //! well.

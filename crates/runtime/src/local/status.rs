@@ -30,8 +30,7 @@ impl Status {
 }
 
 /// Whether a process has ended and waits to be reaped, which may take long; all others of its
-/// namespace
-/// ended before. Not while any of its threads is left.
+/// namespace ended before. Not while any of its threads is left.
 fn has_ended(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name in parentheses may contain anything, so the fields are searched after it.

@@ -1,8 +1,7 @@
 //! A separate user id for each sandbox, when the server is root.
 //!
 //! Ids come from a range that no account uses. A claim is a file that names the sandbox, in a
-//! directory
-//! shared by all servers of the machine, so that two never choose the same id.
+//! directory shared by all servers of the machine, so that two never choose the same id.
 
 use std::{
     fs,
@@ -61,8 +60,7 @@ fn claim_file(uid: u32) -> PathBuf {
 }
 
 /// Whether the owner of a claim exists. A server that died at the wrong moment leaves a claim
-/// without
-/// one.
+/// without one.
 fn owner_exists(claim: &Path) -> bool {
     match fs::read_to_string(claim) {
         // It is being written right now.

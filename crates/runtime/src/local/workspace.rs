@@ -1,8 +1,7 @@
 //! The sandboxes' directories on disk, mounted as `/workspace`.
 //!
 //! Programs of a sandbox control the content, so it is only ever removed: without recursion,
-//! because a
-//! tree may be deeper than any stack, and without following links.
+//! because a tree may be deeper than any stack, and without following links.
 
 use std::{
     ffi::CString,
@@ -54,8 +53,7 @@ impl Workspaces {
     }
 
     /// Removes the directory of a sandbox that has ended, and `in_place`, which was used if it
-    /// could not
-    /// be mounted. Takes as long as there is something to remove.
+    /// could not be mounted. Takes as long as there is something to remove.
     pub async fn remove(&self, id: &SandboxId, in_place: PathBuf) -> Result<(), RuntimeError> {
         for dir in [self.0.join(id.as_str()), in_place] {
             let removing = dir.clone();
