@@ -93,7 +93,7 @@ step("the shell gets the terminal's size, at first and when the window changes",
     });
   }
   assert.ok(sizes.size >= 3, [...sizes].join());
-  await run(person, "clear; ls -la --color /usr");
+  await run(person, "clear; ls -a --color /usr");
   await shows(person, /share/);
   for (const colorScheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme });
