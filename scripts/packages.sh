@@ -59,7 +59,7 @@ test    nginx-light                a documented proxy in front of the server
 test    caddy                      another documented proxy
 test    openssl                    creates the certificate of the proxy tests
 test    openbox                    another window manager
-test    procps                     ps, to check that no process is left
+test    procps                     ps and kill, to check that no process is left
 test    universal-ctags            the reference of repo.map: cargo xtask repo-map
 fresh   debootstrap                creates the systems of cargo xtask fresh
 fresh   debian-archive-keyring     the keys of its packages

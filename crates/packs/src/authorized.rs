@@ -5,10 +5,7 @@ use std::pin::Pin;
 use helmdeck_wire::ErrorCode;
 use tokio::time::timeout;
 
-use crate::{
-    HttpClient, HttpRequest, HttpResponse, PackError, PackResult,
-    http::{MAX_REDIRECTS, redirect},
-};
+use crate::{HttpClient, HttpRequest, HttpResponse, PackError, PackResult, http::MAX_REDIRECTS};
 
 /// A request with its secrets.
 pub type Finished<'a> = Pin<Box<dyn Future<Output = PackResult<HttpRequest>> + Send + 'a>>;
@@ -27,7 +24,7 @@ impl HttpClient {
                 let connection = self.connect(&request.url).await?;
                 let finished = finish(request.clone()).await?;
                 let response = connection.send(&finished, request.url.clone()).await?;
-                let Some(next) = redirect(&request, &response) else { return Ok(response) };
+                let Some(next) = self.redirect(&request, &response)? else { return Ok(response) };
                 request = next;
             }
             Err(PackError::failed(format!("more than {MAX_REDIRECTS} redirects")))

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
-use helmdeck_egress::{Cidr, Policy};
 use http::{HeaderMap, HeaderValue, Method, header};
 use serde::Deserialize;
 use serde_json::json;
@@ -51,9 +50,7 @@ struct Converted {
 impl Docling {
     /// The service at an address of the operator's choice, which may be private.
     pub fn new(url: &str) -> PackResult<Self> {
-        let anywhere = Cidr::list("0.0.0.0/0,::/0").map_err(|error| PackError::internal(&error))?;
-        let http = HttpClient::new(Policy::new(anywhere, Vec::new()));
-        let http = http.map_err(|error| PackError::internal(&error))?;
+        let http = HttpClient::for_services().map_err(|error| PackError::internal(&error))?;
         Ok(Self { url: url.trim_end_matches('/').to_owned(), http })
     }
 

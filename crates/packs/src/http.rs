@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use helmdeck_egress::{EgressError, Gate, Policy, Scheme, Target};
+use helmdeck_egress::{Cidr, EgressError, Gate, Policy, Scheme, Target};
 use helmdeck_tls::provider;
 use helmdeck_wire::{ErrorCode, error::with_causes};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
@@ -32,6 +32,8 @@ pub(crate) const USER_AGENT: &str = concat!("helmdeck/", env!("CARGO_PKG_VERSION
 #[derive(Clone)]
 pub struct HttpClient {
     gate: Gate,
+    /// Whether redirects to other servers are refused.
+    stays: bool,
     tls: TlsConnector,
 }
 
@@ -117,7 +119,15 @@ impl HttpClient {
             .with_root_certificates(roots)
             .with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self { gate: Gate::new(policy), tls: TlsConnector::from(Arc::new(config)) })
+        let tls = TlsConnector::from(Arc::new(config));
+        Ok(Self { gate: Gate::new(policy), stays: false, tls })
+    }
+
+    /// A client for services that the operator configured, which may be in any network. It follows
+    /// no redirect to another server, so that such a service cannot lead it elsewhere.
+    pub fn for_services() -> Result<Self, TlsError> {
+        let all = Cidr::list("0.0.0.0/0,::/0").unwrap_or_default();
+        Ok(Self { stays: true, ..Self::new(Policy::new(all, Vec::new()))? })
     }
 
     /// Sends a request and follows redirects. `finish` completes each request after its connection is
@@ -151,10 +161,28 @@ impl HttpClient {
     ) -> PackResult<HttpResponse> {
         for _ in 0..=MAX_REDIRECTS {
             let response = self.once(request.clone(), &finish).await?;
-            let Some(next) = redirect(&request, &response) else { return Ok(response) };
+            let Some(next) = self.redirect(&request, &response)? else { return Ok(response) };
             request = next;
         }
         Err(PackError::failed(format!("more than {MAX_REDIRECTS} redirects")))
+    }
+
+    /// The next request, if the response is a redirect.
+    pub(crate) fn redirect(
+        &self,
+        request: &HttpRequest,
+        response: &HttpResponse,
+    ) -> PackResult<Option<HttpRequest>> {
+        let next = redirect(request, response);
+        match &next {
+            Some(next)
+                if self.stays && authority(&next.url).ok() != authority(&request.url).ok() =>
+            {
+                let message = format!("egress denied: {} redirects to another server", request.url);
+                Err(PackError::new(ErrorCode::EgressDenied, message))
+            }
+            _ => Ok(next),
+        }
     }
 
     async fn once(
@@ -245,7 +273,7 @@ async fn read(mut body: Incoming, max_bytes: usize) -> PackResult<(Bytes, bool)>
 }
 
 /// The next request, if the response is a redirect.
-pub(crate) fn redirect(request: &HttpRequest, response: &HttpResponse) -> Option<HttpRequest> {
+fn redirect(request: &HttpRequest, response: &HttpResponse) -> Option<HttpRequest> {
     let keeps_method = match response.status.as_u16() {
         301..=303 => matches!(request.method, Method::GET | Method::HEAD),
         307 | 308 => true,
@@ -330,56 +358,4 @@ fn refused(target: &Target, error: &EgressError) -> PackError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_is_split_into_host_and_path() {
-        for (url, host, rest) in [
-            ("http://a.example", "a.example", "/"),
-            ("HTTPS://a.example:8443/x/y?q=1#z", "a.example:8443", "/x/y?q=1"),
-            ("http://a.example?q=1", "a.example", "/?q=1"),
-        ] {
-            assert_eq!(authority(url).unwrap().1, host, "{url}");
-            assert_eq!(path(url), rest, "{url}");
-        }
-        for bad in ["ftp://a", "file:///etc/passwd", "http://me:secret@a/", "a.example", ""] {
-            assert_eq!(authority(bad).unwrap_err().code(), ErrorCode::InvalidInput, "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_redirect_may_be_relative() {
-        let base = "http://a.example/x/y?q=1";
-        for (location, url) in [
-            ("https://b.example/", "https://b.example/"),
-            ("//b.example/", "http://b.example/"),
-            ("/z", "http://a.example/z"),
-            ("z", "http://a.example/x/z"),
-        ] {
-            assert_eq!(join(base, location).as_deref(), Some(url));
-        }
-    }
-
-    #[test]
-    fn a_redirect_to_another_host_loses_credentials_and_a_post_becomes_a_get() {
-        let mut request = HttpRequest::get("http://a.example/x");
-        request.method = Method::POST;
-        request.body = Bytes::from_static(b"secret");
-        request.headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer t"));
-        let response = |status: u16, location| HttpResponse {
-            status: StatusCode::from_u16(status).unwrap(),
-            headers: HeaderMap::from_iter([(header::LOCATION, HeaderValue::from_static(location))]),
-            body: Bytes::new(),
-            truncated: false,
-            url: String::new(),
-        };
-        let next = redirect(&request, &response(302, "http://b.example/")).unwrap();
-        assert_eq!((next.method, next.body.len()), (Method::GET, 0));
-        assert!(!next.headers.contains_key(header::AUTHORIZATION));
-        let next = redirect(&request, &response(307, "/y")).unwrap();
-        assert_eq!((next.method, next.body.len()), (Method::POST, 6));
-        assert!(next.headers.contains_key(header::AUTHORIZATION));
-        assert!(redirect(&request, &response(200, "/y")).is_none());
-    }
-}
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use helmdeck_egress::{Cidr, Policy};
+use helmdeck_egress::Policy;
 use helmdeck_packs::{Docling, Engine, HttpClient, Limits, Services};
 use helmdeck_sessions::{Clock, Sessions};
 use helmdeck_store::{Artifacts, Store, Vault};
@@ -19,8 +19,8 @@ pub fn start(
     let services = Services {
         store: store.clone(),
         sessions: sessions.clone(),
-        http: http_client(policy.clone())?,
-        services_http: http_client(anywhere())?,
+        http: HttpClient::new(policy.clone()).map_err(ServerError::HttpClient)?,
+        services_http: HttpClient::for_services().map_err(ServerError::HttpClient)?,
         endpoints: Arc::new(config.services.endpoints()),
         artifacts: artifacts.clone(),
         vault: vault.clone(),
@@ -29,16 +29,6 @@ pub fn start(
         clock: clock.clone(),
     };
     Ok(Engine::new(services, Limits::default()))
-}
-
-fn http_client(policy: Policy) -> Result<HttpClient, ServerError> {
-    HttpClient::new(policy).map_err(ServerError::HttpClient)
-}
-
-/// The policy for services that the operator configured.
-fn anywhere() -> Policy {
-    let all = Cidr::list("0.0.0.0/0,::/0").unwrap_or_default();
-    Policy::new(all, Vec::new())
 }
 
 fn docling(config: &Config) -> Result<Option<Docling>, ServerError> {

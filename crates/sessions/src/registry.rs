@@ -249,7 +249,7 @@ impl Sessions {
         visible.find(|session| session.id() == id).cloned().ok_or_else(|| self.missing(caller, id))
     }
 
-    /// Whether a session exists and has not ended, whoever it belongs to.
+    /// Whether a session exists and has not ended, for any owner.
     pub fn is_alive(&self, id: &SessionId) -> bool {
         self.shared.sessions.lock().iter().any(|session| session.id() == id && session.is_alive())
     }

@@ -112,7 +112,7 @@ async fn a_receiver_that_is_down_gets_the_same_message_later() {
     reaches(&ann, &job, "delivered", 3).await;
     assert_eq!((&first.body, &second.body), (&second.body, &third.body));
     assert_eq!(first.header("webhook-id"), third.header("webhook-id"));
-    assert!(third.is_signed_by(SECRET.as_bytes()), "with a timestamp of its own");
+    assert!(third.is_signed_by(SECRET.as_bytes()), "with another timestamp");
 }
 
 #[tokio::test]
