@@ -20,11 +20,11 @@ has_node() { command -v node >/dev/null && recent node && command -v npm >/dev/n
 # Puts a recent Node on the PATH: the system's, or one from npm in target/.
 need_node() {
   if has_node; then return 0; fi
+  if ! command -v npm >/dev/null; then
+    scripts/packages.sh install web
+    if has_node; then return 0; fi
+  fi
   if [[ ! -x $own/node_modules/.bin/node ]]; then
-    if ! command -v npm >/dev/null; then
-      scripts/packages.sh install web
-      if has_node; then return 0; fi
-    fi
     say "Building the web page requires Node $needed or later, which is not installed; fetching it into target/."
     npm install --no-audit --no-fund --no-save --prefix "$own" node@22
   fi
