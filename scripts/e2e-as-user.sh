@@ -21,6 +21,7 @@ readonly tests=(
   browser_containment::the_sessions_browser_is_invisible_to_the_agents_programs
   commands::the_doctor_checks_every_requirement
   control::freeze_on_takeover_stops_the_agents_programs_while_a_person_has_control
+  debugging::a_debugging_client_can_neither_end_the_browser_nor_obstruct_a_person
   exec::commands_outlive_a_killed_server_and_the_next_one_has_them
   exec::timeout_disconnect_kill_and_session_end_leave_no_process
   faults::a_browser_is_restarted_when_its_sandbox_is_killed
@@ -48,6 +49,7 @@ readonly tests=(
   network::a_port_opened_inside_is_reachable_only_inside
   network::a_session_cannot_reach_the_hosts_loopback
   network::a_session_has_no_route_and_no_port_except_the_proxy
+  private::a_private_sign_in_is_invisible_to_others_and_the_agent_gets_the_page
   processes::deleting_sessions_leaves_no_process_no_directory_and_no_user_id
   processes::sessions_outlive_a_killed_server_and_work_with_the_next
   processes::two_servers_on_one_machine_leave_each_others_sessions_alone

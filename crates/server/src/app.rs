@@ -233,7 +233,7 @@ impl App {
         let operations = operations();
         let audit = Audit::open(store.clone()).await?;
         let session_limits = session_limits(config, &policy, &clock, &audit);
-        let vault = Vault::open(&store, config.vault_setup()?).await?;
+        let vault = Vault::open(&store, config.vault_setup()?).await?.audited(audit.clone());
         let signer = Signer::load(config)?;
         let artifacts = artifacts(config, &signer, store.clone(), clock.clone()).await?;
         let tls = Tls::start(config)?;

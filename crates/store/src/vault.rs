@@ -22,7 +22,7 @@ mod webhook;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use helmdeck_wire::{
@@ -37,7 +37,7 @@ use sqlx::{SqliteConnection, SqlitePool};
 use time::OffsetDateTime;
 use tokio::sync::Mutex;
 
-use crate::{Store, StoreError};
+use crate::{Audit, AuditEntry, Store, StoreError};
 use key::hex;
 use rows::Row;
 use secret::check;
@@ -80,6 +80,7 @@ struct Shared {
     environment: Vec<EnvironmentCredential>,
     /// Held while a secret or the key changes, so that none is sealed with a key that goes.
     changing: Mutex<()>,
+    audit: OnceLock<Audit>,
 }
 
 /// The keys that rows may be sealed with.
@@ -130,7 +131,21 @@ impl Vault {
         let by_version = HashMap::from([(current, key.clone())]);
         let keys = RwLock::new(Keys { current: (current, key), by_version });
         let (environment, changing) = (setup.environment, Mutex::default());
-        Ok(Self { shared: Arc::new(Shared { pool, keys, file, environment, changing }) })
+        let audit = OnceLock::new();
+        Ok(Self { shared: Arc::new(Shared { pool, keys, file, environment, changing, audit }) })
+    }
+
+    /// Records uses of credentials in the audit log from now on.
+    pub fn audited(self, audit: Audit) -> Self {
+        // Only the first log is kept.
+        let _ = self.shared.audit.set(audit);
+        self
+    }
+
+    fn audit(&self, entry: AuditEntry) {
+        if let Some(audit) = self.shared.audit.get() {
+            audit.record(entry);
+        }
     }
 
     /// Deletes every credential, for a vault whose key is lost. Returns how many there were.

@@ -1,6 +1,7 @@
 //! Credentials of the vault, their grants and their usage.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use helmdeck_store::AuditEntry;
 use helmdeck_wire::{
     Done, ErrorCode,
     vault::{
@@ -91,7 +92,9 @@ pub async fn list_credentials(call: Call, filter: CredentialFilter) -> ApiResult
 /// Adds a credential.
 pub async fn create_credential(call: Call, mut new: NewCredential) -> ApiResult<Credential> {
     let secret = secret(new.value.take(), new.plaintext_b64.take())?;
-    Ok(call.app.vault.add(&call.caller, new, secret).await?)
+    let added = call.app.vault.add(&call.caller, new, secret).await?;
+    record(&call, "credential.added", &added);
+    Ok(added)
 }
 
 /// Shows a credential.
@@ -102,12 +105,16 @@ pub async fn show_credential(call: Call, one: OneCredential) -> ApiResult<Creden
 /// Replaces a secret.
 pub async fn rotate_credential(call: Call, new: RotateCredential) -> ApiResult<Credential> {
     let secret = secret(new.value, new.plaintext_b64)?;
-    Ok(call.app.vault.rotate(&call.caller, &new.id, secret).await?)
+    let rotated = call.app.vault.rotate(&call.caller, &new.id, secret).await?;
+    record(&call, "credential.rotated", &rotated);
+    Ok(rotated)
 }
 
 /// Deletes a credential.
 pub async fn delete_credential(call: Call, one: OneCredential) -> ApiResult<Outcome> {
+    let credential = call.app.vault.show(&call.caller, &one.id).await?;
     call.app.vault.delete(&call.caller, &one.id).await?;
+    record(&call, "credential.deleted", &credential);
     Ok(Outcome::done())
 }
 
@@ -121,12 +128,15 @@ pub async fn list_grants(call: Call, one: OneCredential) -> ApiResult<GrantList>
 pub async fn add_grant(call: Call, new: NewGrant) -> ApiResult<Done> {
     let client = new.actor_client.as_deref();
     call.app.vault.grant(&call.caller, &new.id, &new.actor_subject, client).await?;
+    record_grant(&call, "credential.granted", &new.id, &new.actor_subject, client);
     Ok(Done::OK)
 }
 
 /// Takes back a grant.
 pub async fn remove_grant(call: Call, one: OneGrant) -> ApiResult<Outcome> {
-    call.app.vault.revoke(&call.caller, &one.id, &one.subject, one.client.as_deref()).await?;
+    let client = one.client.as_deref();
+    call.app.vault.revoke(&call.caller, &one.id, &one.subject, client).await?;
+    record_grant(&call, "credential.grant_revoked", &one.id, &one.subject, client);
     Ok(Outcome::done())
 }
 
@@ -138,7 +148,26 @@ pub async fn list_usage(call: Call, one: OneCredential) -> ApiResult<UsageList> 
 
 /// Replaces the vault's key.
 pub async fn rekey(call: Call, _: NoInput) -> ApiResult<Rekeyed> {
-    Ok(call.app.vault.rekey().await?)
+    let rekeyed = call.app.vault.rekey().await?;
+    call.app.audit.record(AuditEntry::new("vault.key_replaced").actor(&call.caller));
+    Ok(rekeyed)
+}
+
+fn record(call: &Call, event_type: &'static str, credential: &Credential) {
+    let entry = AuditEntry::new(event_type).actor(&call.caller).target(&credential.name);
+    let entry = entry.detail("id", credential.id.as_str());
+    call.app.audit.record(entry.detail("host", credential.host_pattern.as_str()));
+}
+
+fn record_grant(
+    call: &Call,
+    event_type: &'static str,
+    id: &str,
+    subject: &str,
+    label: Option<&str>,
+) {
+    let entry = AuditEntry::new(event_type).actor(&call.caller).target(id);
+    call.app.audit.record(entry.detail("subject", subject).detail("label", label));
 }
 
 /// The secret of a request, which no error repeats.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use helmdeck_wire::{
     Caller,
+    audit::Severity,
     vault::{Credential, CredentialType, UsageResult},
 };
 use time::OffsetDateTime;
@@ -18,6 +19,7 @@ use super::{
     rows::{self, Attempt, Candidate, Row, Wanted},
     totp::Totp,
 };
+use crate::AuditEntry;
 
 /// How many credentials one text may name.
 const MOST_NAMES: usize = 32;
@@ -44,7 +46,7 @@ impl Vault {
                 (Some(found), _) => return self.use_row(&found.row, &attempt).await,
                 (None, Some(first)) => {
                     let it = &first.row.credential;
-                    self.record(&it.id, &attempt, UsageResult::NoMatch).await?;
+                    self.record(it, &attempt, UsageResult::NoMatch).await?;
                     let allowed = patterns(it);
                     let (name, host) = (name.to_owned(), to.host());
                     return Err(VaultError::NotForHost { name, host, allowed });
@@ -56,14 +58,15 @@ impl Vault {
             if found.fits(&to) {
                 let secret = found.secret();
                 remember(&secret);
+                self.audit_use(name, &attempt, UsageResult::Allowed);
                 return Ok(secret);
             }
+            self.audit_use(name, &attempt, UsageResult::NoMatch);
             let (allowed, name) = (found.known.host.to_owned(), name.to_owned());
             return Err(VaultError::NotForHost { name, host: to.host(), allowed });
         }
         for candidate in refused {
-            let id = &candidate.row.credential.id;
-            self.record(id, &attempt, UsageResult::Denied).await?;
+            self.record(&candidate.row.credential, &attempt, UsageResult::Denied).await?;
         }
         Err(VaultError::NotFound { name: name.to_owned() })
     }
@@ -137,18 +140,31 @@ impl Vault {
 
     async fn record(
         &self,
-        id: &str,
+        credential: &Credential,
         attempt: &Attempt<'_>,
         result: UsageResult,
     ) -> Result<(), VaultError> {
-        rows::record(&self.shared.pool, id, attempt, result, OffsetDateTime::now_utc()).await
+        let (id, now) = (&credential.id, OffsetDateTime::now_utc());
+        rows::record(&self.shared.pool, id, attempt, result, now).await?;
+        self.audit_use(&credential.name, attempt, result);
+        Ok(())
+    }
+
+    fn audit_use(&self, name: &str, attempt: &Attempt<'_>, result: UsageResult) {
+        let entry = match result {
+            UsageResult::Allowed => AuditEntry::new("credential.used"),
+            UsageResult::Denied | UsageResult::NoMatch => {
+                AuditEntry::new("credential.refused").severity(Severity::Warning)
+            }
+        };
+        self.audit(entry.actor(attempt.caller).target(name).detail("host", attempt.to.host()));
     }
 
     /// Opens a credential and records its use. A use that cannot be recorded fails.
     async fn use_row(&self, row: &Row, attempt: &Attempt<'_>) -> Result<Secret, VaultError> {
         let Credential { id, name, kind, .. } = &row.credential;
         let bytes = self.open_row(row)?;
-        self.record(id, attempt, UsageResult::Allowed).await?;
+        self.record(&row.credential, attempt, UsageResult::Allowed).await?;
         if *kind != CredentialType::Totp {
             let secret = Secret::new(name, *kind, bytes);
             remember(&secret);
@@ -162,7 +178,8 @@ impl Vault {
 }
 
 fn attempt<'a>(caller: &'a Caller, to: &'a Destination<'a>) -> Attempt<'a> {
-    Attempt { subject: &caller.subject, client: caller.label.as_deref().unwrap_or_default(), to }
+    let client = caller.label.as_deref().unwrap_or_default();
+    Attempt { caller, subject: &caller.subject, client, to }
 }
 
 fn is_for(credential: &Credential, to: &Destination<'_>) -> bool {

@@ -1,7 +1,10 @@
 //! The rows of the vault in the database.
 
-use helmdeck_wire::vault::{
-    Credential, CredentialGrant, CredentialSource, CredentialType, CredentialUsage, UsageResult,
+use helmdeck_wire::{
+    Caller,
+    vault::{
+        Credential, CredentialGrant, CredentialSource, CredentialType, CredentialUsage, UsageResult,
+    },
 };
 use sqlx::{Row as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 use time::OffsetDateTime;
@@ -241,6 +244,7 @@ pub(super) async fn grants(
 
 /// Who attempted to use a credential, and for what.
 pub(super) struct Attempt<'a> {
+    pub caller: &'a Caller,
     pub subject: &'a str,
     pub client: &'a str,
     pub to: &'a Destination<'a>,

@@ -12,6 +12,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
+use crate::AuditFilter;
 
 const SECRET: &str = "ghp_0123456789abcdefSECRET";
 
@@ -374,4 +375,33 @@ async fn callers_manage_their_own_credentials_and_admins_all() {
     assert_eq!(secret.reveal(), b"another secret");
     it.vault.delete(&ann, &id).await.unwrap();
     assert!(matches!(it.vault.show(&ann, &id).await, Err(VaultError::Unknown)));
+}
+
+#[tokio::test]
+async fn uses_and_refusals_are_in_the_audit_log_without_the_secret() {
+    let it = Fixture::start().await;
+    let audit = Audit::open(it.store.clone()).await.unwrap();
+    let vault = it.vault.clone().audited(audit.clone());
+    it.add("ann", "github-token", "api.github.com").await;
+    vault.resolve(&agent("ann"), "github-token", "api.github.com").await.unwrap();
+    vault.resolve(&agent("ann"), "github-token", "evil.example").await.unwrap_err();
+    vault.resolve(&agent("bob"), "github-token", "api.github.com").await.unwrap_err();
+    audit.flush().await;
+    let rows = it.store.audit_after(&AuditFilter::default(), 0, 10).await.unwrap();
+    let seen: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let details = serde_json::to_value(&row.details).unwrap();
+            (row.event_type.as_str(), row.actor_subject.as_deref(), details["host"].clone())
+        })
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ("credential.used", Some("ann"), json!("api.github.com")),
+            ("credential.refused", Some("ann"), json!("evil.example")),
+            ("credential.refused", Some("bob"), json!("api.github.com")),
+        ]
+    );
+    assert!(!serde_json::to_string(&rows).unwrap().contains(SECRET));
 }

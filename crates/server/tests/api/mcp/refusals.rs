@@ -33,7 +33,7 @@ async fn a_foreign_host_or_origin_is_refused() {
         assert_eq!(client.post(&list(), &headers).await.status, StatusCode::FORBIDDEN);
     }
     for host in ["localhost:3000", "127.0.0.1:80", "[::1]:3000", "host.docker.internal:3000"] {
-        let reply = client.request("tools/list", json!({})).await;
+        let reply = client.post(&list(), &[("host", host)]).await;
         assert_eq!(reply.status, StatusCode::OK, "{host}");
     }
 }

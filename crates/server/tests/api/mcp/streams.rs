@@ -1,6 +1,6 @@
 //! Streams of the MCP door: notifications, and the transport of 2024-11-05.
 
-use std::time::Duration;
+use std::{fs, os::unix::fs::PermissionsExt as _, time::Duration};
 
 use helmdeck_testkit::fake::FakeServer;
 use http::{Method, StatusCode};
@@ -75,6 +75,20 @@ async fn a_stateless_client_listens_for_what_it_asked_for() {
     until(&mut stream, &mut read, "notifications/subscriptions/acknowledged").await;
     client.ok("session-create", json!({})).await;
     until(&mut stream, &mut read, "notifications/resources/list_changed").await;
+}
+
+#[tokio::test]
+async fn a_new_pack_of_the_operator_changes_the_list_of_tools() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let server = FakeServer::start_with(&[("HELMDECK_COMMAND_PACKS_DIR", path)]).await;
+    let client = legacy(&server, "ann").await;
+    let (_, _, mut stream) = client.open(Method::GET, None, &[]).await;
+    let program = folder.path().join("count.sh");
+    fs::write(&program, "#!/bin/sh\ncat\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    until(&mut stream, &mut String::new(), "notifications/tools/list_changed").await;
+    assert!(client.tools().await.iter().any(|tool| tool["name"] == "cmd-count"));
 }
 
 #[tokio::test]
