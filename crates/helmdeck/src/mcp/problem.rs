@@ -10,6 +10,9 @@ use super::id::Id;
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
 const SERVER_ERROR: i64 = -32000;
+/// What to do after a call whose outcome is unknown.
+const LOOK: &str = "It may have been carried out: look at the session, for example at a screenshot, \
+                    before you repeat it.";
 
 /// An error of JSON-RPC.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,8 +62,7 @@ pub fn unreachable(why: &str) -> Problem {
 /// A request may have been carried out, and its answer is lost.
 pub fn lost(url: &str, method: &str, why: &str) -> Problem {
     server_error(format!(
-        "the connection to {url} broke during {method} ({why}), and the answer is lost. It may have \
-         been carried out: look at the session, for example at a screenshot, before you repeat it."
+        "the connection to {url} broke during {method} ({why}), and the answer is lost. {LOOK}"
     ))
 }
 
@@ -79,6 +81,8 @@ pub fn refused(url: &str, status: StatusCode, why: &str) -> Problem {
             "{url}/mcp does not exist: {why}. HELMDECK_URL is the address of a helmdeck server, \
              without /mcp"
         ),
+        // Also what a server answers whose work was cut off when it stopped.
+        _ if status.is_server_error() => format!("{url}/mcp answered {status}: {why}. {LOOK}"),
         _ => format!("{url}/mcp answered {status}: {why}"),
     })
 }
@@ -93,6 +97,14 @@ mod tests {
         assert!(answer(json!("a")).contains(r#""id":"a""#));
         assert!(answer(json!(7)).contains(r#""id":7"#));
         assert!(answer(Value::Null).contains(r#""id":null"#));
+    }
+
+    #[test]
+    fn a_call_that_the_server_cut_off_may_have_been_carried_out() {
+        let url = "http://localhost:3000";
+        let cut_off = refused(url, StatusCode::INTERNAL_SERVER_ERROR, "no response").message;
+        assert!(cut_off.ends_with(LOOK), "{cut_off}");
+        assert!(!refused(url, StatusCode::BAD_REQUEST, "no").message.contains(LOOK));
     }
 
     #[test]
