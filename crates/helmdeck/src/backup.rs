@@ -57,6 +57,12 @@ pub fn back_up(config: &Config, args: &BackupArgs) -> Result<(), Box<dyn Error>>
     // Standard output may be the backup itself.
     let mut out = io::stderr().lock();
     writeln!(out, "Files in the backup: {files} ({bytes} bytes).")?;
+    if let Some(bucket) = &config.s3.bucket {
+        writeln!(
+            out,
+            "It has no content of artifacts that is in the S3 bucket {bucket}: back up the bucket, too."
+        )?;
+    }
     writeln!(out, "It has no keys. Keep copies of these elsewhere:")?;
     for it in backup::left_out(config) {
         writeln!(out, "  {} {}", it.what, it.purpose)?;

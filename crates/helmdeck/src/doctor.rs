@@ -16,6 +16,7 @@ mod limits;
 mod namespaces;
 mod places;
 mod programs;
+mod s3;
 mod tls;
 mod toolsets;
 
@@ -71,6 +72,7 @@ pub fn run(config: &Config) -> ExitCode {
     findings.push(limits::check());
     findings.extend(places::check(config.addr, &config.data_dir, &config.run_dir));
     findings.push(tls::check(config));
+    findings.extend(s3::check(config));
     findings.extend(toolsets::check());
 
     let colour = if io::stdout().is_terminal() { Colour::Yes } else { Colour::No };

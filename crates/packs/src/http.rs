@@ -1,10 +1,10 @@
 //! Requests of packs to web servers. Every connection passes the egress policy.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use helmdeck_egress::{Cidr, EgressError, Gate, Policy, Scheme, Target};
-use helmdeck_tls::provider;
+use helmdeck_tls::client_config;
 use helmdeck_wire::{ErrorCode, error::with_causes};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full};
@@ -16,7 +16,7 @@ use tokio::{
 };
 use tokio_rustls::{
     TlsConnector,
-    rustls::{ClientConfig, Error as TlsError, RootCertStore, pki_types::ServerName},
+    rustls::{Error as TlsError, pki_types::ServerName},
 };
 
 use crate::{PackError, PackResult};
@@ -112,14 +112,7 @@ impl HttpRequest {
 impl HttpClient {
     /// A client for this policy, which trusts the certificates of the system.
     pub fn new(policy: Policy) -> Result<Self, TlsError> {
-        let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        let mut config = ClientConfig::builder_with_provider(provider())
-            .with_safe_default_protocol_versions()?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        let tls = TlsConnector::from(Arc::new(config));
+        let tls = TlsConnector::from(client_config()?);
         Ok(Self { gate: Gate::new(policy), stays: false, tls })
     }
 

@@ -14,7 +14,7 @@ use helmdeck_packs::{Engine, OwnApi};
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Journal, Sessions};
 use helmdeck_store::{
-    ArtifactRules, Artifacts, Audit, AuditEntry, Extensions, Profiles, SealingKey, Store, Vault,
+    Artifacts, Audit, AuditEntry, Extensions, Profiles, SealingKey, Store, Vault,
 };
 use helmdeck_wire::{SessionId, session::EndReason};
 use http::{Method, Uri};
@@ -30,6 +30,7 @@ use tokio_util::{
 use crate::{
     Config, Instance, Operation, ServerError, Tool,
     admin::{self, NewAdmin},
+    artifact_store,
     client_address::TrustedProxies,
     config::Live,
     connection_limits::ConnectionLimits,
@@ -235,7 +236,7 @@ impl App {
         let session_limits = session_limits(config, &policy, &clock, &audit);
         let vault = Vault::open(&store, config.vault_setup()?).await?.audited(audit.clone());
         let signer = Signer::load(config)?;
-        let artifacts = artifacts(config, &signer, store.clone(), clock.clone()).await?;
+        let artifacts = artifact_store::open(config, &signer, store.clone(), clock.clone()).await?;
         let tls = Tls::start(config)?;
         let Live { vnc_public_base, allowed_origins, .. } = &config.live;
         let origins =
@@ -365,21 +366,6 @@ fn session_limits(
         clock: clock.clone(),
         audit: audit.clone(),
     }
-}
-
-async fn artifacts(
-    config: &Config,
-    signer: &Signer,
-    store: Store,
-    clock: Clock,
-) -> Result<Artifacts, ServerError> {
-    let rules = ArtifactRules {
-        ttl: config.artifacts.ttl.and_then(|ttl| ttl.try_into().ok()),
-        quota: config.artifacts.quota.map(|quota| quota.0),
-        link_secret: signer.derive("artifact links")?,
-        now: Box::new(move || clock.now_utc()),
-    };
-    Ok(Artifacts::open(store, config.data_dir.join("artifacts"), rules).await)
 }
 
 fn operation_ids(operations: Vec<Operation>) -> HashMap<String, Vec<(Method, Arc<str>)>> {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use helmdeck_store::{
-    backup::{self, BackupSize, Contents},
+    backup::{self, BackupSize, ContentPlace, Contents},
     vault::key_file,
 };
 
@@ -23,7 +23,11 @@ pub struct LeftOut {
 
 /// Writes a backup, also while the server runs.
 pub async fn back_up(config: &Config, out: impl Write) -> Result<BackupSize, ServerError> {
-    Ok(backup::back_up(&config.data_dir, out).await?)
+    let place = match config.s3.bucket {
+        Some(_) => ContentPlace::Bucket,
+        None => ContentPlace::DataDir,
+    };
+    Ok(backup::back_up(&config.data_dir, place, out).await?)
 }
 
 /// Restores a backup. Fails if a server uses the data directory.
@@ -55,6 +59,10 @@ pub fn left_out(config: &Config) -> Vec<LeftOut> {
     }
     if config.profile_key.is_some() {
         add("HELMDECK_PROFILE_KEY".to_owned(), "opens browser profiles");
+    }
+    let s3 = &config.s3.secret_key;
+    if config.s3.bucket.is_some() {
+        add(setting("HELMDECK_S3_SECRET_KEY", &s3.file), "opens the bucket with artifacts");
     }
     let files = [
         (key_file(&config.data_dir), OPENS_VAULT),

@@ -14,6 +14,7 @@ mod layers;
 mod live;
 mod nearest;
 mod running;
+mod s3;
 mod show;
 mod tls;
 mod vault;
@@ -34,6 +35,7 @@ pub use layers::{ConfigError, Origin};
 use layers::{Layers, Origins};
 pub use live::Live;
 pub use running::Change;
+pub use s3::S3Settings;
 pub use tls::TlsSettings;
 pub use vault::VaultSettings;
 
@@ -91,6 +93,8 @@ pub struct Config {
     pub action_log: ActionLog,
     /// Retention of artifacts.
     pub artifacts: ArtifactSettings,
+    /// The bucket for artifacts.
+    pub s3: S3Settings,
     /// Retention of the audit log.
     pub audit_log: AuditLog,
     /// `HELMDECK_COMMAND_PACKS_DIR`: a folder whose programs are packs, named `cmd.NAME` (see
@@ -200,6 +204,7 @@ impl Config {
             services: ServiceSettings::read(&mut layers)?,
             action_log: ActionLog::read(&mut layers)?,
             artifacts: ArtifactSettings::read(&mut layers)?,
+            s3: S3Settings::read(&mut layers)?,
             audit_log: AuditLog::read(&mut layers)?,
             command_packs_dir: layers.value(
                 "command_packs_dir",

@@ -8,6 +8,7 @@ mod a2a;
 mod accept;
 pub mod admin;
 mod app;
+pub mod artifact_store;
 mod attach;
 pub mod audit;
 mod auth;

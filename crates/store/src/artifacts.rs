@@ -1,11 +1,14 @@
 //! Artifacts: files that packs and callers keep for a while, each with an owner.
 //!
-//! The index is in the database ([`rows`]); equal content is stored once ([`blobs`]). Content is durable
-//! before its row exists, and is removed after its last row, so a crash leaves content without a row at
-//! most. [`Artifacts::sweep`] removes it.
+//! The index is in the database ([`rows`]); equal content is stored once, in files ([`blobs`]) or in a
+//! bucket of an S3 service ([`bucket_blobs`]). Content is durable before its row exists, and is removed
+//! after its last row, so a crash leaves content without a row at most. [`Artifacts::sweep`] removes it.
 
 mod blobs;
+mod bucket_blobs;
 mod link;
+mod new_artifact;
+mod pending;
 mod reader;
 mod rows;
 #[cfg(test)]
@@ -14,6 +17,7 @@ mod usage;
 
 use std::{io, path::PathBuf, sync::Arc};
 
+use helmdeck_s3::{Bucket, S3Error};
 use helmdeck_wire::{
     Caller,
     artifact::{Artifact, ArtifactKey},
@@ -26,15 +30,16 @@ use tracing::{info, warn};
 
 use crate::{Pieces, Store, StoreError};
 use blobs::{Blobs, FileBlobs};
+use bucket_blobs::BucketBlobs;
 use link::LinkKey;
 pub use link::LinkQuery;
+pub use new_artifact::NewArtifact;
+use pending::Pending;
 pub use reader::ArtifactReader;
 use usage::Uploads;
 
 /// Maximum number of expired artifacts per deletion, because other queries wait meanwhile.
 const BATCH: u32 = 100;
-/// Maximum length of a media type.
-const MAX_CONTENT_TYPE: usize = 127;
 
 /// Rules for all artifacts.
 pub struct ArtifactRules {
@@ -46,21 +51,6 @@ pub struct ArtifactRules {
     pub link_secret: Vec<u8>,
     /// The clock.
     pub now: Box<dyn Fn() -> OffsetDateTime + Send + Sync>,
-}
-
-/// A new artifact.
-#[derive(Debug, Clone, Default)]
-pub struct NewArtifact {
-    /// The pack that makes it, or [`helmdeck_wire::artifact::UPLOADS`].
-    pub namespace: String,
-    /// File name.
-    pub name: String,
-    /// Media type.
-    pub content_type: String,
-    /// The job that makes it.
-    pub job: Option<String>,
-    /// Maximum size in bytes. The owner's quota applies as well.
-    pub max_bytes: Option<u64>,
 }
 
 /// Which artifacts to list.
@@ -101,6 +91,8 @@ struct Inner {
     rules: ArtifactRules,
     links: LinkKey,
     uploads: Uploads,
+    /// Content that is being made durable, which may take long, and that has no row yet.
+    pending: Pending,
     /// Held while content and rows change together: otherwise content could be removed between the
     /// check that it exists and the row that needs it.
     changing: Mutex<()>,
@@ -112,20 +104,35 @@ impl Artifacts {
         Self::with_blobs(store, Box::new(FileBlobs::new(dir)), rules).await
     }
 
+    /// Artifacts whose content is in a bucket, and is collected in this directory before it is uploaded.
+    /// Content that is in the directory already stays there. Fails if the bucket cannot be used.
+    pub async fn open_in_bucket(
+        store: Store,
+        bucket: Bucket,
+        dir: PathBuf,
+        rules: ArtifactRules,
+    ) -> Result<Self, StoreError> {
+        let blobs = BucketBlobs::open(bucket, dir, &store.instance_id().await?).await?;
+        Ok(Self::with_blobs(store, Box::new(blobs), rules).await)
+    }
+
     async fn with_blobs(store: Store, blobs: Box<dyn Blobs>, rules: ArtifactRules) -> Self {
         if let Err(error) = blobs.clean_up().await {
             warn!(%error, "Failed to remove unfinished artifacts");
         }
         let links = LinkKey::new(&rules.link_secret);
-        let (uploads, changing) = (Uploads::default(), Mutex::default());
-        Self { inner: Arc::new(Inner { store, blobs, rules, links, uploads, changing }) }
+        let (uploads, pending, changing) =
+            (Uploads::default(), Pending::default(), Mutex::default());
+        let inner = Inner { store, blobs, rules, links, uploads, pending, changing };
+        Self { inner: Arc::new(inner) }
     }
 
     /// Stores content for `owner`.
     ///
     /// Cancelling it stores nothing. Fails with [`StoreError::ArtifactQuota`],
-    /// [`StoreError::ArtifactTooLarge`] or [`StoreError::DiskFull`] if there is no room, and
-    /// with [`StoreError::UploadBrokeOff`] if the source fails.
+    /// [`StoreError::ArtifactTooLarge`] or [`StoreError::DiskFull`] if there is no room,
+    /// with [`StoreError::UploadBrokeOff`] if the source fails, and with
+    /// [`StoreError::ArtifactService`] if the S3 service does.
     pub async fn put(
         &self,
         owner: &str,
@@ -133,8 +140,7 @@ impl Artifacts {
         mut content: impl Pieces,
     ) -> Result<Artifact, StoreError> {
         let Inner { store, blobs, rules, uploads, .. } = &*self.inner;
-        let key = new_key(&new)?;
-        check_content_type(&new.content_type)?;
+        let key = new.key()?;
         let stored = store.artifact_bytes(owner).await?;
         let mut blob = blobs.create().await.map_err(failed)?;
         let mut hash = digest::Context::new(&digest::SHA256);
@@ -150,14 +156,17 @@ impl Artifacts {
             hash.update(&piece);
             blob.write(&piece).await.map_err(failed)?;
         }
-        blob.finish().await.map_err(failed)?;
+        let sha256: String =
+            hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        let pending = self.keep_pending(&sha256).await;
+        blob.finish(&sha256).await.map_err(failed)?;
         let now = (rules.now)();
         let artifact = Artifact {
             url: key.download_path(),
             filename: new.name,
             size: upload.size(),
             content_type: new.content_type,
-            sha256: hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect(),
+            sha256,
             pack: new.namespace,
             job_id: new.job,
             owner: owner.to_owned(),
@@ -169,7 +178,8 @@ impl Artifacts {
         let _changing = self.inner.changing.lock().await;
         blob.keep(&artifact.sha256).await.map_err(failed)?;
         if !store.add_artifact(&artifact, rules.quota).await.map_err(if_full)? {
-            self.remove_unused(&artifact.sha256).await;
+            drop(pending);
+            self.try_remove_unused(&artifact.sha256).await;
             let quota = rules.quota.unwrap_or_default();
             return Err(StoreError::ArtifactQuota { quota, used: stored });
         }
@@ -242,7 +252,7 @@ impl Artifacts {
         let _changing = self.inner.changing.lock().await;
         let removed = self.inner.store.remove_artifact(key, caller.limited_to()).await?;
         let sha256 = removed.ok_or_else(|| not_found(key))?;
-        self.remove_unused(&sha256).await;
+        self.try_remove_unused(&sha256).await;
         Ok(())
     }
 
@@ -265,31 +275,44 @@ impl Artifacts {
             let _changing = changing.lock().await;
             let now = whole_seconds((rules.now)());
             let expired = store.remove_expired_artifacts(now, BATCH).await?;
-            if expired.is_empty() {
+            if expired == 0 {
                 break;
             }
-            deleted += expired.len() as u64;
-            for sha256 in expired {
-                self.remove_unused(&sha256).await;
+            deleted += expired;
+        }
+        let mut after = None;
+        loop {
+            let page = blobs.list(after.as_deref()).await.map_err(failed)?;
+            for sha256 in page.names {
+                let _changing = changing.lock().await;
+                self.remove_unused(&sha256).await?;
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(deleted),
             }
         }
-        for sha256 in blobs.list().await.map_err(StoreError::Artifacts)? {
-            let _changing = changing.lock().await;
-            self.remove_unused(&sha256).await;
-        }
-        Ok(deleted)
     }
 
-    /// Removes content that no artifact has. What fails is tried again by the next sweep.
-    async fn remove_unused(&self, sha256: &str) {
-        let Inner { store, blobs, .. } = &*self.inner;
-        let removed = async {
-            if !store.has_content(sha256).await? {
-                blobs.remove(sha256).await.map_err(StoreError::Artifacts)?;
-            }
-            Ok::<_, StoreError>(())
-        };
-        if let Err(error) = removed.await {
+    /// Keeps content from being removed until its row is added.
+    async fn keep_pending(&self, sha256: &str) -> pending::Kept {
+        // A removal under way ends first.
+        let _changing = self.inner.changing.lock().await;
+        self.inner.pending.keep(sha256)
+    }
+
+    /// Removes content that no artifact has or is about to have. Needs the lock.
+    async fn remove_unused(&self, sha256: &str) -> Result<(), StoreError> {
+        let Inner { store, blobs, pending, .. } = &*self.inner;
+        if pending.has(sha256) || store.has_content(sha256).await? {
+            return Ok(());
+        }
+        blobs.remove(sha256).await.map_err(failed)
+    }
+
+    /// The same. What fails is tried again by the next sweep.
+    async fn try_remove_unused(&self, sha256: &str) {
+        if let Err(error) = self.remove_unused(sha256).await {
             let error = helmdeck_wire::error::with_causes(&error);
             warn!(sha256, error, "Failed to remove the content of a deleted artifact");
         }
@@ -317,41 +340,22 @@ impl Artifacts {
             Ok(content) => Ok(ArtifactReader::new(artifact, part, content)),
             // Deleted meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(not_found(&artifact.key)),
-            Err(error) => Err(StoreError::Artifacts(error)),
+            Err(error) => Err(failed(error)),
         }
     }
-}
-
-fn new_key(new: &NewArtifact) -> Result<ArtifactKey, StoreError> {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(StoreError::Random)?;
-    let key = ArtifactKey::new(&new.namespace, random, &new.name);
-    key.map_err(|bad| StoreError::BadArtifact(bad.to_string()))
-}
-
-/// `type/subtype`, possibly with parameters.
-fn check_content_type(text: &str) -> Result<(), StoreError> {
-    let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b);
-    let essence = text.split(';').next().unwrap_or_default().trim_end();
-    let is_type = essence.split_once('/').is_some_and(|(kind, subtype)| {
-        let named = |name: &str| !name.is_empty() && name.bytes().all(token);
-        named(kind) && named(subtype)
-    });
-    let printable = text.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
-    if is_type && printable && text.len() <= MAX_CONTENT_TYPE {
-        return Ok(());
-    }
-    Err(StoreError::BadArtifact(format!("{text:?} is not a media type such as image/png")))
 }
 
 fn not_found(key: &ArtifactKey) -> StoreError {
     StoreError::ArtifactNotFound { key: key.to_string() }
 }
 
-/// A failed write.
+/// A failure of the disk or of the S3 service.
 fn failed(error: io::Error) -> StoreError {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::DiskFull(error),
+        _ if error.get_ref().is_some_and(|inner| inner.is::<S3Error>()) => {
+            StoreError::ArtifactService(error)
+        }
         _ => StoreError::Artifacts(error),
     }
 }

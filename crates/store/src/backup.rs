@@ -83,15 +83,30 @@ pub struct BackupSize {
     pub bytes: u64,
 }
 
+/// Where the content of artifacts is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContentPlace {
+    /// In the data directory, and in its backups.
+    DataDir,
+    /// In a bucket, which backups do not contain.
+    Bucket,
+}
+
 /// Writes a backup of a data directory, also while its server runs.
-pub async fn back_up<W: Write>(data_dir: &Path, out: W) -> Result<BackupSize, BackupError> {
+pub async fn back_up<W: Write>(
+    data_dir: &Path,
+    place: ContentPlace,
+    out: W,
+) -> Result<BackupSize, BackupError> {
     let copy = DatabaseCopy::make(data_dir).await?;
     let mut archive = Archive { tar: Builder::new(out), entries: Vec::new() };
     for name in DIRECTORIES {
         archive.add_dir(&data_dir.join(name), Path::new(name))?;
     }
-    let stored = archive.entries.iter().filter_map(Entry::content_of_artifact);
-    copy.keep_artifacts(&stored.collect()).await?;
+    if place == ContentPlace::DataDir {
+        let stored = archive.entries.iter().filter_map(Entry::content_of_artifact);
+        copy.keep_artifacts(&stored.collect()).await?;
+    }
     archive.add_file(&copy.path, Path::new(DATABASE))?;
     archive.finish()
 }

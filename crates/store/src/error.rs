@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf};
 
+use helmdeck_s3::S3Error;
 use helmdeck_wire::ErrorCode;
 
 /// A failure of the store.
@@ -134,6 +135,27 @@ pub enum StoreError {
     /// Content of artifacts could not be read or written.
     #[error("the content of artifacts cannot be read or written")]
     Artifacts(#[source] io::Error),
+    /// The S3 service with the content of artifacts failed.
+    #[error(
+        "the service that stores artifacts failed: nothing was stored and nothing was lost; try \
+         again later"
+    )]
+    ArtifactService(#[source] io::Error),
+    /// The bucket for artifacts cannot be used.
+    #[error("artifacts cannot be stored in the S3 bucket")]
+    ArtifactBucket(#[source] S3Error),
+    /// The bucket has the artifacts of another data directory.
+    #[error(
+        "{place} has the artifacts of another helmdeck server or data directory, which would be \
+         deleted: choose another HELMDECK_S3_PREFIX; if that server is gone, delete the object \
+         {marker}"
+    )]
+    ForeignBucket {
+        /// Bucket, prefix and service.
+        place: String,
+        /// The object that names the owner.
+        marker: &'static str,
+    },
 }
 
 impl StoreError {
@@ -151,6 +173,7 @@ impl StoreError {
             Self::NoSuchRange { .. } => ErrorCode::RangeNotSatisfiable,
             Self::InvalidLink(_) => ErrorCode::InvalidLink,
             Self::DiskFull(_) => ErrorCode::DiskFull,
+            Self::ArtifactService(_) => ErrorCode::ArtifactFailed,
             Self::Open { .. }
             | Self::Unusable { .. }
             | Self::Unreadable { .. }
@@ -161,7 +184,9 @@ impl StoreError {
             | Self::Random(_)
             | Self::Profiles(_)
             | Self::Extensions(_)
-            | Self::Artifacts(_) => ErrorCode::Internal,
+            | Self::Artifacts(_)
+            | Self::ArtifactBucket(_)
+            | Self::ForeignBucket { .. } => ErrorCode::Internal,
         }
     }
 }

@@ -19,6 +19,7 @@ mod desk;
 mod dial;
 #[cfg(feature = "fake")]
 pub mod fake;
+mod fake_s3;
 mod footprint;
 mod guard;
 mod host;
@@ -40,6 +41,7 @@ pub use console::Console;
 pub use debugger::Debugger;
 pub use desk::Desk;
 pub use dial::{Duplex, Trusted};
+pub use fake_s3::{FakeS3, Fault};
 pub use footprint::Footprint;
 pub use host::{Process, is_root};
 pub use installation::{Installation, Outcome, binary};

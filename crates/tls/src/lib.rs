@@ -9,6 +9,7 @@ use std::{
 
 use ring::digest::{SHA256, digest};
 use rustls::{
+    ClientConfig, RootCertStore,
     crypto::CryptoProvider,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
 };
@@ -45,6 +46,18 @@ impl FileError {
 /// The cryptography of connections.
 pub fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
+}
+
+/// Settings of HTTP/1.1 clients that trust the certificates of the system.
+pub fn client_config() -> Result<Arc<ClientConfig>, rustls::Error> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let mut config = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
 }
 
 /// The certificates in a PEM file, at least one.

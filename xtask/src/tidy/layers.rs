@@ -9,6 +9,7 @@ const ROWS: [&[&str]; 6] = [
         "helmdeck-spawn",
         "helmdeck-schema",
         "helmdeck-tls",
+        "helmdeck-s3",
         "helmdeck-repo-map",
         "helmdeck-documents",
     ],

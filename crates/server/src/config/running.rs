@@ -117,7 +117,7 @@ impl Config {
             "profile_key" => Some(self.profile_key.as_ref()),
             // The path of a file is not secret.
             key if key.ends_with("_file") => None,
-            key => Some(self.vault.secret(key)?.value.as_ref()),
+            key => Some(self.secret_setting(key)?.value.as_ref()),
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use helmdeck_egress::Cidr;
 
-use super::{Config, Origin, artifacts};
+use super::{Config, Origin, artifacts, vault::SecretSetting};
 
 impl Config {
     /// The effective configuration as TOML, each value with its origin, secrets as dots.
@@ -66,6 +66,14 @@ impl Config {
                 text(&self.artifacts.quota.map_or("0".to_owned(), |quota| quota.to_string()))
             }
             "artifact_janitor_interval" => text(&artifacts::show(self.artifacts.janitor_interval)),
+            "s3_bucket" => text(self.s3.bucket.as_deref().unwrap_or_default()),
+            "s3_use_ssl" => self.s3.use_ssl.to_string(),
+            "s3_endpoint" => {
+                text(&self.s3.endpoint.as_ref().map_or(String::new(), ToString::to_string))
+            }
+            "s3_region" => text(&self.s3.region),
+            "s3_prefix" => text(&self.s3.prefix),
+            "s3_path_style" => self.s3.path_style.unwrap_or(self.s3.endpoint.is_some()).to_string(),
             "vnc_public_base" => {
                 text(&self.live.vnc_public_base.as_ref().map_or(String::new(), ToString::to_string))
             }
@@ -94,14 +102,16 @@ impl Config {
             "log" => text(&self.log),
             "log_format" => text(self.log_format.as_str()),
             key if key.ends_with("_file") => {
-                let file = self.vault.secret(key)?.file.as_ref();
+                let file = self.secret_setting(key)?.file.as_ref();
                 text(&file.map_or("".into(), |it| it.to_string_lossy()))
             }
-            key if self.vault.secret(key).is_some() => {
-                self.vault.secret(key)?.value.as_ref().map(dots)?
-            }
-            _ => return None,
+            key => self.secret_setting(key)?.value.as_ref().map(dots)?,
         })
+    }
+
+    /// The secret setting with this key, also if it names a file.
+    pub(super) fn secret_setting(&self, key: &str) -> Option<&SecretSetting> {
+        self.vault.secret(key).or_else(|| self.s3.secret(key))
     }
 }
 
@@ -123,6 +133,7 @@ fn also(key: &str) -> &'static str {
 fn without(key: &str) -> &'static str {
     match key {
         "profile_key" => "profiles are not encrypted on disk",
+        "s3_access_key" | "s3_secret_key" => "artifacts are in the data directory",
         "vault_key_old" => "the vault keeps its key",
         "elevenlabs_api_key" | "fal_key" | "pexels_api_key" => "the vault may have the credential",
         _ => "generated on the first start",

@@ -78,7 +78,7 @@ impl VaultSettings {
 }
 
 /// A secret, or the path of its file; not both.
-fn secret(
+pub(super) fn secret(
     layers: &mut Layers,
     [key, file]: [&'static str; 2],
     allowed: &'static str,
@@ -96,6 +96,11 @@ fn secret(
 }
 
 impl SecretSetting {
+    /// Whether it is set, either way.
+    pub(super) fn is_set(&self) -> bool {
+        self.value.is_some() || self.file.is_some()
+    }
+
     /// The key, if one is set.
     fn key(&self) -> Result<Option<VaultKey>, VaultError> {
         match (&self.value, &self.file) {
@@ -106,7 +111,7 @@ impl SecretSetting {
     }
 
     /// The secret, if one is set.
-    fn text(&self) -> Result<Option<SecretString>, VaultError> {
+    pub(super) fn text(&self) -> Result<Option<SecretString>, VaultError> {
         let Some(path) = &self.file else { return Ok(self.value.clone()) };
         let failed = |source| VaultError::File { path: path.clone(), source };
         let text = fs::read_to_string(path).map_err(failed)?;

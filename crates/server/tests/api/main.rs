@@ -58,6 +58,7 @@ mod pages;
 mod paths;
 mod profiles;
 mod refusals;
+mod s3;
 mod sessions;
 mod settings;
 mod tls;

@@ -7,16 +7,19 @@ use std::{
 };
 
 use async_trait::async_trait;
+use bytes::{Bytes, BytesMut};
 use helmdeck_wire::byte_range::Part;
 use tokio::{
     fs::{self, File},
-    io::{AsyncRead, AsyncReadExt, AsyncSeekExt, AsyncWriteExt},
+    io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt, Take},
 };
 
 use crate::owner_dirs;
 
 /// Directory of unfinished content.
 const INCOMING: &str = "incoming";
+/// Size of the pieces of a file.
+const PIECE: usize = 128 << 10;
 
 /// Where content is kept.
 #[async_trait]
@@ -26,12 +29,25 @@ pub(crate) trait Blobs: Send + Sync + 'static {
     /// Begins new content. Dropping it removes it.
     async fn create(&self) -> io::Result<Box<dyn NewBlob>>;
     /// Opens a part of some content.
-    async fn open(&self, sha256: &str, part: Part)
-    -> io::Result<Box<dyn AsyncRead + Send + Unpin>>;
+    async fn open(&self, sha256: &str, part: Part) -> io::Result<Box<dyn BlobReader>>;
     /// Removes content. Succeeds if it does not exist. Readers that opened it can go on.
     async fn remove(&self, sha256: &str) -> io::Result<()>;
-    /// The names of all content.
-    async fn list(&self) -> io::Result<Vec<String>>;
+    /// The names of some content. `after` continues a list.
+    async fn list(&self, after: Option<&str>) -> io::Result<BlobPage>;
+}
+
+/// Some names of a list.
+pub(crate) struct BlobPage {
+    pub names: Vec<String>,
+    /// Continues the list; `None` on the last page.
+    pub next: Option<String>,
+}
+
+/// Content that is being read.
+#[async_trait]
+pub(crate) trait BlobReader: Send {
+    /// The next piece; `None` at the end.
+    async fn next(&mut self) -> io::Result<Option<Bytes>>;
 }
 
 /// Content that is being written.
@@ -40,7 +56,7 @@ pub(crate) trait NewBlob: Send {
     /// Appends bytes.
     async fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Makes the bytes durable. May take long; [`NewBlob::keep`] does not.
-    async fn finish(&mut self) -> io::Result<()>;
+    async fn finish(&mut self, sha256: &str) -> io::Result<()>;
     /// Keeps it under this name. The same content may exist already.
     async fn keep(self: Box<Self>, sha256: &str) -> io::Result<()>;
 }
@@ -54,6 +70,17 @@ pub(crate) struct FileBlobs {
 impl FileBlobs {
     pub fn new(dir: PathBuf) -> Self {
         Self { dir, created: AtomicU64::new(0) }
+    }
+
+    /// A new, unfinished file.
+    pub async fn create_file(&self) -> io::Result<NewFile> {
+        let incoming = self.dir.join(INCOMING);
+        owner_dirs::create(&incoming).await?;
+        let number = self.created.fetch_add(1, Ordering::Relaxed);
+        let path = incoming.join(number.to_string());
+        let mut options = fs::OpenOptions::new();
+        let file = options.write(true).create(true).truncate(true).mode(0o600).open(&path).await?;
+        Ok(NewFile { file, path, dir: self.dir.clone() })
     }
 }
 
@@ -74,26 +101,16 @@ impl Blobs for FileBlobs {
     }
 
     async fn create(&self) -> io::Result<Box<dyn NewBlob>> {
-        let incoming = self.dir.join(INCOMING);
-        owner_dirs::create(&incoming).await?;
-        let number = self.created.fetch_add(1, Ordering::Relaxed);
-        let path = incoming.join(number.to_string());
-        let mut options = fs::OpenOptions::new();
-        let file = options.write(true).create(true).truncate(true).mode(0o600).open(&path).await?;
-        Ok(Box::new(NewFile { file, path, dir: self.dir.clone() }))
+        Ok(Box::new(self.create_file().await?))
     }
 
-    async fn open(
-        &self,
-        sha256: &str,
-        part: Part,
-    ) -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
+    async fn open(&self, sha256: &str, part: Part) -> io::Result<Box<dyn BlobReader>> {
         let (_, path) = place(&self.dir, sha256);
         let mut file = File::open(path).await?;
         if part.first > 0 {
             file.seek(io::SeekFrom::Start(part.first)).await?;
         }
-        Ok(Box::new(file.take(part.length)))
+        Ok(Box::new(FileReader(file.take(part.length))))
     }
 
     async fn remove(&self, sha256: &str) -> io::Result<()> {
@@ -101,24 +118,45 @@ impl Blobs for FileBlobs {
         owner_dirs::remove(&path).await
     }
 
-    async fn list(&self) -> io::Result<Vec<String>> {
-        let mut found = Vec::new();
+    async fn list(&self, _after: Option<&str>) -> io::Result<BlobPage> {
+        let mut names = Vec::new();
         for dir in owner_dirs::entries(&self.dir).await? {
             if dir.file_name() == INCOMING || !dir.file_type().await?.is_dir() {
                 continue;
             }
             let files = owner_dirs::entries(&dir.path()).await?;
-            found.extend(files.iter().filter_map(|file| file.file_name().into_string().ok()));
+            names.extend(files.iter().filter_map(|file| file.file_name().into_string().ok()));
         }
-        Ok(found)
+        Ok(BlobPage { names, next: None })
     }
 }
 
-/// An unfinished file.
-struct NewFile {
+/// An open file.
+struct FileReader(Take<File>);
+
+#[async_trait]
+impl BlobReader for FileReader {
+    async fn next(&mut self) -> io::Result<Option<Bytes>> {
+        let left = usize::try_from(self.0.limit()).unwrap_or(PIECE);
+        let mut piece = BytesMut::with_capacity(PIECE.min(left));
+        self.0.read_buf(&mut piece).await?;
+        Ok(Some(piece.freeze()).filter(|piece| !piece.is_empty()))
+    }
+}
+
+/// An unfinished file. Dropping it removes it.
+pub(crate) struct NewFile {
     file: File,
     path: PathBuf,
     dir: PathBuf,
+}
+
+impl NewFile {
+    /// Opens it for reading, after all of it was written.
+    pub async fn reopen(&mut self) -> io::Result<File> {
+        self.file.flush().await?;
+        File::open(&self.path).await
+    }
 }
 
 #[async_trait]
@@ -127,7 +165,7 @@ impl NewBlob for NewFile {
         self.file.write_all(bytes).await
     }
 
-    async fn finish(&mut self) -> io::Result<()> {
+    async fn finish(&mut self, _sha256: &str) -> io::Result<()> {
         self.file.flush().await?;
         self.file.sync_all().await
     }

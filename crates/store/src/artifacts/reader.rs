@@ -2,20 +2,17 @@
 
 use std::io;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use helmdeck_wire::{artifact::Artifact, byte_range::Part};
-use tokio::io::{AsyncRead, AsyncReadExt};
 
+use super::blobs::BlobReader;
 use crate::Pieces;
-
-/// Size of the pieces of a reader.
-const PIECE: usize = 128 << 10;
 
 /// An artifact that is being read, by [`Pieces`].
 pub struct ArtifactReader {
     artifact: Artifact,
     part: Option<Part>,
-    content: Box<dyn AsyncRead + Send + Unpin>,
+    content: Box<dyn BlobReader>,
     left: u64,
 }
 
@@ -23,7 +20,7 @@ impl ArtifactReader {
     pub(super) fn new(
         artifact: Artifact,
         part: Option<Part>,
-        content: Box<dyn AsyncRead + Send + Unpin>,
+        content: Box<dyn BlobReader>,
     ) -> Self {
         let left = part.map_or(artifact.size, |part| part.length);
         Self { artifact, part, content, left }
@@ -45,13 +42,8 @@ impl Pieces for ArtifactReader {
         if self.left == 0 {
             return Ok(None);
         }
-        let mut piece =
-            BytesMut::with_capacity(PIECE.min(usize::try_from(self.left).unwrap_or(PIECE)));
-        self.content.read_buf(&mut piece).await?;
-        if piece.is_empty() {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
+        let piece = self.content.next().await?.ok_or(io::ErrorKind::UnexpectedEof)?;
         self.left = self.left.saturating_sub(piece.len() as u64);
-        Ok(Some(piece.freeze()))
+        Ok(Some(piece))
     }
 }

@@ -1,87 +1,42 @@
 //! Owners, quotas, expiry, shared content, and what a crash or a full disk leaves.
 
-use std::{
-    path::Path,
-    sync::atomic::{AtomicI64, Ordering},
-};
+mod bucket;
+mod world;
+
+use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
-use blobs::NewBlob;
+use blobs::{BlobPage, BlobReader, NewBlob};
 use bytes::Bytes;
 use helmdeck_wire::ErrorCode;
-use tempfile::TempDir;
-use tokio::io::AsyncRead;
 
 use super::*;
+use world::{Place, World, rules};
 
 const HOUR: i64 = 3600;
 
-struct World {
-    artifacts: Artifacts,
-    seconds: Arc<AtomicI64>,
-    dir: TempDir,
-}
-
-fn rules(quota: Option<u64>, seconds: &Arc<AtomicI64>) -> ArtifactRules {
-    let seconds = seconds.clone();
-    ArtifactRules {
-        ttl: Some(Duration::hours(2)),
-        quota,
-        link_secret: b"secret".to_vec(),
-        now: Box::new(move || {
-            OffsetDateTime::UNIX_EPOCH
-                + Duration::days(9000)
-                + Duration::seconds(seconds.load(Ordering::Relaxed))
-        }),
-    }
-}
-
-impl World {
-    async fn new(quota: Option<u64>) -> Self {
-        let (dir, seconds) = (tempfile::tempdir().unwrap(), Arc::default());
-        let store = Store::open(dir.path()).await.unwrap();
-        let rules = rules(quota, &seconds);
-        let artifacts = Artifacts::open(store, dir.path().join("artifacts"), rules).await;
-        Self { artifacts, seconds, dir }
-    }
-
-    /// The next server on the same directory.
-    async fn restart(self) -> Self {
-        self.artifacts.inner.store.close().await;
-        let store = Store::open(self.dir.path()).await.unwrap();
-        let rules = rules(self.artifacts.quota(), &self.seconds);
-        let artifacts = Artifacts::open(store, self.dir.path().join("artifacts"), rules).await;
-        Self { artifacts, ..self }
-    }
-
-    async fn put(&self, owner: &str, name: &str, content: &'static str) -> Artifact {
-        self.try_put(owner, name, content).await.unwrap()
-    }
-
-    async fn try_put(
-        &self,
-        owner: &str,
-        name: &str,
-        content: &'static str,
-    ) -> Result<Artifact, StoreError> {
-        self.artifacts.put(owner, new(name), Bytes::from_static(content.as_bytes())).await
-    }
-
-    /// Names of the files with content, and of unfinished ones.
-    fn files(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        let mut look_in = vec![self.dir.path().join("artifacts")];
-        while let Some(dir) = look_in.pop() {
-            for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-                match entry.path().is_dir() {
-                    true => look_in.push(entry.path()),
-                    false => found.push(entry.file_name().into_string().unwrap()),
-                }
-            }
+/// Tests that hold wherever content is.
+macro_rules! everywhere {
+    ($($test:ident)*) => {
+        mod on_disk { $(#[tokio::test] async fn $test() { super::$test(super::Place::Disk).await })* }
+        mod in_a_bucket {
+            $(#[tokio::test] async fn $test() { super::$test(super::Place::Bucket).await })*
         }
-        found.sort();
-        found
-    }
+    };
+}
+
+everywhere! {
+    an_artifact_does_not_exist_for_anyone_but_its_owner_and_admins
+    equal_content_is_stored_once_and_removed_with_its_last_artifact
+    a_range_is_a_part_and_one_outside_is_refused_with_the_size
+    an_owner_has_a_quota_and_what_is_deleted_no_longer_counts
+    uploads_at_the_same_time_do_not_exceed_a_quota_together
+    a_file_beyond_its_own_maximum_is_refused
+    an_expired_artifact_is_not_found_and_the_sweep_deletes_it
+    a_crash_leaves_nothing_after_the_next_sweep
+    an_upload_that_ends_early_leaves_nothing
+    a_list_is_filtered_and_comes_in_pages
+    a_name_a_namespace_and_a_media_type_are_checked
 }
 
 fn new(name: &str) -> NewArtifact {
@@ -106,9 +61,8 @@ async fn text(reader: Result<ArtifactReader, StoreError>) -> Result<String, Erro
     Ok(String::from_utf8(text).unwrap())
 }
 
-#[tokio::test]
-async fn an_artifact_does_not_exist_for_anyone_but_its_owner_and_admins() {
-    let world = World::new(None).await;
+async fn an_artifact_does_not_exist_for_anyone_but_its_owner_and_admins(place: Place) {
+    let world = World::new(place, None).await;
     let stored = world.put("ann", "a.txt", "hello").await;
     let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
     assert_eq!((stored.size, stored.sha256.as_str()), (5, digest));
@@ -129,9 +83,8 @@ async fn an_artifact_does_not_exist_for_anyone_but_its_owner_and_admins() {
     assert_eq!(gone.public_code(), ErrorCode::ArtifactNotFound);
 }
 
-#[tokio::test]
-async fn equal_content_is_stored_once_and_removed_with_its_last_artifact() {
-    let world = World::new(None).await;
+async fn equal_content_is_stored_once_and_removed_with_its_last_artifact(place: Place) {
+    let world = World::new(place, None).await;
     let (one, two) = (world.put("ann", "a", "same").await, world.put("bob", "b", "same").await);
     assert_eq!(world.files(), std::slice::from_ref(&one.sha256));
     assert_ne!(one.key, two.key);
@@ -144,9 +97,8 @@ async fn equal_content_is_stored_once_and_removed_with_its_last_artifact() {
     assert_eq!(open.next().await.unwrap().unwrap(), "same", "a reader can go on");
 }
 
-#[tokio::test]
-async fn a_range_is_a_part_and_one_outside_is_refused_with_the_size() {
-    let world = World::new(None).await;
+async fn a_range_is_a_part_and_one_outside_is_refused_with_the_size(place: Place) {
+    let world = World::new(place, None).await;
     let ann = caller("ann", "");
     let key = world.put("ann", "a", "0123456789").await.key;
     let part = async |range: &str| {
@@ -160,9 +112,8 @@ async fn a_range_is_a_part_and_one_outside_is_refused_with_the_size() {
     assert_eq!(text(world.artifacts.get(&ann, &empty, None).await).await.unwrap(), "");
 }
 
-#[tokio::test]
-async fn an_owner_has_a_quota_and_what_is_deleted_no_longer_counts() {
-    let world = World::new(Some(10)).await;
+async fn an_owner_has_a_quota_and_what_is_deleted_no_longer_counts(place: Place) {
+    let world = World::new(place, Some(10)).await;
     let first = world.put("ann", "a", "1234567").await;
     let refused = world.try_put("ann", "b", "1234").await.unwrap_err();
     assert!(matches!(refused, StoreError::ArtifactQuota { quota: 10, used: 7 }), "{refused}");
@@ -194,9 +145,8 @@ impl Pieces for Overtaken<'_> {
     }
 }
 
-#[tokio::test]
-async fn uploads_at_the_same_time_do_not_exceed_a_quota_together() {
-    let world = World::new(Some(10)).await;
+async fn uploads_at_the_same_time_do_not_exceed_a_quota_together(place: Place) {
+    let world = World::new(place, Some(10)).await;
     let slow = Overtaken { world: &world, pieces: vec![b"wxyz", b"abcdef"] };
     let refused = world.artifacts.put("ann", new("slow"), slow).await;
     assert!(matches!(refused, Err(StoreError::ArtifactQuota { .. })), "{refused:?}");
@@ -204,18 +154,16 @@ async fn uploads_at_the_same_time_do_not_exceed_a_quota_together() {
     assert_eq!(world.files().len(), 1);
 }
 
-#[tokio::test]
-async fn a_file_beyond_its_own_maximum_is_refused() {
-    let world = World::new(None).await;
+async fn a_file_beyond_its_own_maximum_is_refused(place: Place) {
+    let world = World::new(place, None).await;
     let limited = NewArtifact { max_bytes: Some(3), ..new("a") };
     world.artifacts.put("ann", limited.clone(), Bytes::from_static(b"123")).await.unwrap();
     let refused = world.artifacts.put("ann", limited, Bytes::from_static(b"1234")).await;
     assert_eq!(refused.unwrap_err().public_code(), ErrorCode::PayloadTooLarge);
 }
 
-#[tokio::test]
-async fn an_expired_artifact_is_not_found_and_the_sweep_deletes_it() {
-    let world = World::new(None).await;
+async fn an_expired_artifact_is_not_found_and_the_sweep_deletes_it(place: Place) {
+    let world = World::new(place, None).await;
     let ann = caller("ann", "");
     let old = world.put("ann", "old", "old").await;
     world.seconds.store(HOUR, Ordering::Relaxed);
@@ -231,17 +179,14 @@ async fn an_expired_artifact_is_not_found_and_the_sweep_deletes_it() {
     assert_eq!(world.artifacts.used("ann").await.unwrap(), 5);
 }
 
-#[tokio::test]
-async fn a_crash_leaves_nothing_after_the_next_sweep() {
-    let world = World::new(None).await;
+async fn a_crash_leaves_nothing_after_the_next_sweep(place: Place) {
+    let world = World::new(place, None).await;
     let kept = world.put("ann", "kept", "kept").await;
-    let dir = world.dir.path().join("artifacts");
-    let orphan = "ab".repeat(32);
-    std::fs::create_dir_all(dir.join("ab")).unwrap();
-    std::fs::write(dir.join("ab").join(&orphan), "x").unwrap();
-    std::fs::write(dir.join("incoming/7"), "x").unwrap();
+    let unfinished = world.dir.path().join("artifacts/incoming/7");
+    world.put_orphan(&"ab".repeat(32));
+    std::fs::write(&unfinished, "x").unwrap();
     let world = world.restart().await;
-    assert!(!Path::new(&dir.join("incoming/7")).exists());
+    assert!(!unfinished.exists());
     world.artifacts.sweep().await.unwrap();
     assert_eq!(world.files(), [kept.sha256]);
 }
@@ -258,18 +203,16 @@ impl Pieces for Broken {
     }
 }
 
-#[tokio::test]
-async fn an_upload_that_ends_early_leaves_nothing() {
-    let world = World::new(None).await;
+async fn an_upload_that_ends_early_leaves_nothing(place: Place) {
+    let world = World::new(place, None).await;
     let broken = Broken(Bytes::from_static(b"half"));
     let refused = world.artifacts.put("ann", new("a"), broken).await.unwrap_err();
     assert!(matches!(refused, StoreError::UploadBrokeOff));
     assert_eq!(world.files(), [""; 0]);
 }
 
-#[tokio::test]
-async fn a_list_is_filtered_and_comes_in_pages() {
-    let world = World::new(None).await;
+async fn a_list_is_filtered_and_comes_in_pages(place: Place) {
+    let world = World::new(place, None).await;
     let ann = caller("ann", "");
     for name in ["Report.pdf", "report-2.txt", "photo.png", "other.txt"] {
         let content_type = if name.ends_with("png") { "image/png" } else { "text/plain" };
@@ -305,9 +248,8 @@ async fn a_list_is_filtered_and_comes_in_pages() {
     assert_eq!(names(ArtifactFilter { limit: 4, ..any() }).await.1, None);
 }
 
-#[tokio::test]
-async fn a_name_a_namespace_and_a_media_type_are_checked() {
-    let world = World::new(None).await;
+async fn a_name_a_namespace_and_a_media_type_are_checked(place: Place) {
+    let world = World::new(place, None).await;
     for bad in [
         NewArtifact { name: "a/b".into(), ..new("") },
         NewArtifact { namespace: "download".into(), ..new("a") },
@@ -335,11 +277,7 @@ impl Blobs for FullDisk {
         Ok(Box::new(NoSpace(self.0.create().await?)))
     }
 
-    async fn open(
-        &self,
-        sha256: &str,
-        part: Part,
-    ) -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
+    async fn open(&self, sha256: &str, part: Part) -> io::Result<Box<dyn BlobReader>> {
         self.0.open(sha256, part).await
     }
 
@@ -347,8 +285,8 @@ impl Blobs for FullDisk {
         self.0.remove(sha256).await
     }
 
-    async fn list(&self) -> io::Result<Vec<String>> {
-        self.0.list().await
+    async fn list(&self, after: Option<&str>) -> io::Result<BlobPage> {
+        self.0.list(after).await
     }
 }
 
@@ -361,7 +299,7 @@ impl NewBlob for NoSpace {
         Err(io::ErrorKind::StorageFull.into())
     }
 
-    async fn finish(&mut self) -> io::Result<()> {
+    async fn finish(&mut self, _: &str) -> io::Result<()> {
         Err(io::ErrorKind::StorageFull.into())
     }
 
@@ -372,7 +310,7 @@ impl NewBlob for NoSpace {
 
 #[tokio::test]
 async fn a_full_disk_is_reported_and_nothing_is_lost() {
-    let world = World::new(None).await;
+    let world = World::new(Place::Disk, None).await;
     let kept = world.put("ann", "kept", "kept").await;
     let dir = world.dir.path().join("artifacts");
     let full = Box::new(FullDisk(FileBlobs::new(dir)));

@@ -65,7 +65,7 @@ async fn contents(artifacts: &Artifacts) -> Vec<(String, String)> {
 
 async fn backup_of(dir: &Path) -> Vec<u8> {
     let mut backup = Vec::new();
-    back_up(dir, &mut backup).await.unwrap();
+    back_up(dir, ContentPlace::DataDir, &mut backup).await.unwrap();
     backup
 }
 
@@ -218,5 +218,20 @@ async fn a_backup_cannot_write_outside_its_directories() {
         let refused = restore(&dir, backup.as_slice(), false).await.unwrap_err();
         assert!(refused.to_string().contains("does not belong"), "{name}: {refused}");
         assert!(!to.path().join("x").exists() && !dir.join("vault.key").exists());
+    }
+}
+
+#[tokio::test]
+async fn rows_of_content_in_a_bucket_are_kept() {
+    let (dir, _store) = filled().await;
+    fs::remove_dir_all(dir.path().join(ARTIFACTS)).unwrap();
+    for (place, rows) in [(ContentPlace::Bucket, 1), (ContentPlace::DataDir, 0)] {
+        let (to, mut backup) = (tempfile::tempdir().unwrap(), Vec::new());
+        back_up(dir.path(), place, &mut backup).await.unwrap();
+        restore(to.path(), backup.as_slice(), false).await.unwrap();
+        let store = Store::open(to.path()).await.unwrap();
+        let all = ArtifactFilter { limit: 10, ..ArtifactFilter::default() };
+        let found = artifacts(to.path(), &store).await.list(&ann(), &all).await.unwrap();
+        assert_eq!(found.artifacts.len(), rows, "{place:?}");
     }
 }
