@@ -19,6 +19,7 @@ mod browser_containment;
 mod cancel;
 mod cast;
 mod cdp;
+mod code_edit_loop;
 mod commands;
 mod concurrency;
 mod connect;
