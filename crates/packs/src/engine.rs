@@ -4,6 +4,7 @@
 //! order; callers take turns. A job whose server was killed begins again if it never began or is
 //! resumable, and fails with a reason otherwise.
 
+mod earlier;
 mod queue;
 mod recovery;
 mod run;
@@ -93,13 +94,15 @@ pub struct Options {
     pub session: NamedSession,
     /// The caller's key for this call: a second call with it returns the same job.
     pub idempotency_key: Option<String>,
-    /// Where the end of the job is reported.
+    /// Where the end of the job is reported. Such a job always runs.
     pub webhook: Option<Webhook>,
 }
 
 /// Runs packs as jobs. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
+    /// The oldest earlier result that the caller accepts, in seconds.
+    pub max_age_s: Option<u32>,
     shared: Arc<Shared>,
 }
 
@@ -231,6 +234,11 @@ impl Engine {
             let same = earlier.pack == job.pack && earlier.input == job.input;
             if !same || !self.reports_to(&earlier.id, options.webhook.as_ref()).await? {
                 let message = "idempotency_key: used before for another call; choose another";
+        if let Some(max_age_s) = options.max_age_s.filter(|_| options.webhook.is_none())
+            && let Some(earlier) = self.earlier(caller, pack, &job, max_age_s).await?
+        {
+            return Ok(earlier);
+        }
                 return Err(PackError::invalid("idempotency_key", message));
             }
             return self.job(caller, &earlier.id).await;

@@ -101,6 +101,12 @@ pub struct Job {
     pub error: Option<ErrorBody>,
     /// How long it ran so far, in milliseconds.
     pub duration_ms: u64,
+    /// Whether this is an earlier result, which the call accepted with `max_age_s`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
+    /// How old an earlier result is, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_s: Option<u64>,
     /// The session that it worked in, if that is still running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,

@@ -235,11 +235,11 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
         progress: progress.clone(),
     };
     let work = async {
-        if pack.needs.session != crate::SessionNeed::None {
-            progress.lock().set(0.0, "getting a session".to_owned());
-        }
         let services = &shared.services;
-        used = session(shared, job, caller, pack, &named).await?;
+        if !pack.is_sessionless(&services.endpoints) {
+            progress.lock().set(0.0, "getting a session".to_owned());
+            used = session(shared, job, caller, pack, &named).await?;
+        }
         if let Some(SessionUse { session, .. }) = &used {
             progress.lock().set_session(session.id());
         }
