@@ -34,6 +34,7 @@ mod script;
 mod secrets;
 mod session_file;
 mod session_use;
+mod ssh_address;
 mod toolset;
 mod webhook;
 mod write_file;

@@ -14,7 +14,7 @@ use super::{Report, Repository};
 const LIST: &str = "scripts/packages.sh";
 
 /// Packages whose programs have other names, with the programs we use.
-const PACKAGES: [(&str, &[&str]); 18] = [
+const PACKAGES: [(&str, &[&str]); 20] = [
     ("at-spi2-core", &["at-spi-bus-launcher"]),
     ("bubblewrap", &["bwrap"]),
     ("build-essential", &["cc", "gcc", "make"]),
@@ -24,6 +24,8 @@ const PACKAGES: [(&str, &[&str]); 18] = [
     ("imagemagick", &["compare", "convert", "import"]),
     ("nginx-light", &["nginx"]),
     ("npm", &["node", "npm"]),
+    ("openssh-client", &["ssh", "ssh-keygen"]),
+    ("openssh-server", &["sshd"]),
     ("poppler-utils", &["pdfinfo", "pdftohtml", "pdftoppm"]),
     ("procps", &["pgrep", "ps"]),
     ("python3-pip", &["pip", "python3"]),

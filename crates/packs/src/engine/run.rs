@@ -253,6 +253,8 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
             own_api: shared.own_api.get().and_then(Weak::upgrade),
             services_http: services.services_http.clone(),
             docling: services.docling.clone(),
+            runtime: services.runtime.clone(),
+            known_hosts: services.known_hosts.clone(),
             session: used.as_ref().map(|used| used.session.clone()),
             progress: progress.clone(),
         };
