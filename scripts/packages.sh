@@ -40,6 +40,7 @@ runtime ca-certificates            trusted certificates for https
 runtime curl                       used by make up, and by the examples
 runtime jq                         reads JSON in scripts and examples
 runtime git                        repositories in a session
+runtime openssh-client             git by SSH, with keys of the vault
 build   build-essential            C compiler, linker and make for crates with C parts
 documents poppler-utils            reads PDF: doc.parse and doc.ocr
 documents tesseract-ocr            recognizes the text of pictures: doc.ocr and doc.parse
@@ -59,6 +60,7 @@ test    nginx-light                a documented proxy in front of the server
 test    caddy                      another documented proxy
 test    openssl                    creates the certificate of the proxy tests
 test    openbox                    another window manager
+test    openssh-server             a git server by SSH
 test    procps                     ps and kill, to check that no process is left
 test    universal-ctags            the reference of repo.map: cargo xtask repo-map
 fresh   debootstrap                creates the systems of cargo xtask fresh

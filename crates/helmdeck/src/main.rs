@@ -39,6 +39,8 @@ mod server_args;
 mod server_command;
 mod session;
 mod skill;
+#[cfg(feature = "server")]
+mod ssh;
 mod stop_signal;
 mod table;
 #[cfg(feature = "server")]

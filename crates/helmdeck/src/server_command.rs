@@ -9,7 +9,7 @@ use std::{
 
 use clap::Subcommand;
 
-use crate::{admin, attach, audit, backup, config, doctor, egress, inside, serve, token};
+use crate::{admin, attach, audit, backup, config, doctor, egress, inside, serve, ssh, token};
 
 /// Exit code of shells for a program that cannot be started.
 const NOT_STARTED: u8 = 127;
@@ -68,6 +68,26 @@ pub enum ServerCommand {
         /// Its path.
         path: PathBuf,
     },
+    /// Connect git to the server; started by git inside a session.
+    #[command(hide = true, disable_help_flag = true)]
+    GitSsh {
+        /// Port on the session's loopback.
+        port: u16,
+        /// Admits the connection.
+        key: String,
+        /// What git passes to an SSH client. The server knows it.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        line: Vec<OsString>,
+    },
+    /// Run an SSH client whose connection is inherited; started by the server, in a sandbox.
+    #[command(hide = true, disable_help_flag = true)]
+    SshClient {
+        #[arg(long)]
+        connection_fd: i32,
+        /// Arguments of the client, without a port.
+        #[arg(last = true)]
+        line: Vec<OsString>,
+    },
     /// Run inside a nested sandbox; started by the guest.
     #[command(hide = true)]
     Nest {
@@ -111,6 +131,10 @@ pub fn run(command: ServerCommand, file: Option<&Path>) -> Result<ExitCode, Box<
         }
         ServerCommand::RepoMap => return inside::repo_map(),
         ServerCommand::ReadDocument { path } => return inside::read_document(&path),
+        ServerCommand::GitSsh { port, key, .. } => return Ok(ssh::git_ssh(port, &key)?),
+        ServerCommand::SshClient { connection_fd, line } => {
+            return Ok(ssh::ssh_client(connection_fd, &line)?);
+        }
         ServerCommand::Guest { listen_fd } => helmdeck_guest::run(listen_fd)?,
         ServerCommand::Nest { control_fd, oom_score, .. } => {
             helmdeck_guest::run_nest(control_fd, oom_score)?;

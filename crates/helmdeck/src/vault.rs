@@ -1,6 +1,6 @@
 //! `helmdeck vault …`: credentials that agents use without seeing them.
 
-use std::error::Error;
+use std::{error::Error, fs, path::PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use helmdeck_wire::vault::{
@@ -65,6 +65,9 @@ pub struct AddArgs {
     /// What it is.
     #[arg(long = "type", value_name = "TYPE", default_value = "api_key", value_parser = types())]
     kind: String,
+    /// Keys of the hosts that an SSH key may be used for, as in OpenSSH's known_hosts.
+    #[arg(long, value_name = "FILE")]
+    known_hosts: Option<PathBuf>,
     /// Who owns it [default: you]. Only an admin may name another.
     #[arg(long, value_name = "SUBJECT")]
     owner: Option<String>,
@@ -182,6 +185,7 @@ fn list(server: &Remote, args: &ListArgs) -> Result<(), Box<dyn Error>> {
 
 fn add(server: &Remote, args: &AddArgs) -> Result<(), Box<dyn Error>> {
     let AddArgs { name, host, path, kind, owner, .. } = args;
+    let known_hosts = args.known_hosts.as_ref().map(fs::read_to_string).transpose()?;
     let secret = read_secret(&format!("Secret of {name}"), "the secret")?;
     let mut body = object(json!({
         "name": name, "type": kind, "host_pattern": host, "value": secret,
@@ -190,6 +194,9 @@ fn add(server: &Remote, args: &AddArgs) -> Result<(), Box<dyn Error>> {
         if let Some(value) = value {
             body.insert(field.to_owned(), json!(value));
         }
+    }
+    if let Some(known_hosts) = known_hosts {
+        body.insert("metadata".to_owned(), json!({ "known_hosts": known_hosts }));
     }
     let answer = call_tool(server, "vault.credential_create", body)?;
     if args.json {

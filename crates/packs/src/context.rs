@@ -1,7 +1,8 @@
 //! What a pack works with.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
+use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Caller, Session};
 use helmdeck_wire::{
     Action, ErrorCode,
@@ -36,6 +37,8 @@ pub struct Context {
     pub own_api: Option<Arc<dyn OwnApi>>,
     pub(crate) services_http: HttpClient,
     pub(crate) docling: Option<Docling>,
+    pub(crate) runtime: Arc<dyn Runtime>,
+    pub(crate) known_hosts: Option<PathBuf>,
     pub(crate) session: Option<Session>,
     pub(crate) progress: Arc<Mutex<Progress>>,
 }

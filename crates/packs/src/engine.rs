@@ -4,6 +4,7 @@
 //! order; callers take turns. A job whose server was killed begins again if it never began or is
 //! resumable, and fails with a reason otherwise.
 
+mod earlier;
 mod queue;
 mod recovery;
 mod run;
@@ -16,6 +17,7 @@ use std::{
     time::Duration,
 };
 
+use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Caller, Clock, Sessions};
 use helmdeck_store::{Artifacts, JobFilter, Store, StoredJob, Vault};
 use helmdeck_wire::{
@@ -84,6 +86,10 @@ pub struct Services {
     pub command_packs: Option<PathBuf>,
     /// When attempts to deliver webhooks are due.
     pub clock: Clock,
+    /// What SSH clients run in.
+    pub runtime: Arc<dyn Runtime>,
+    /// A file of host keys that SSH clients trust, if there is one.
+    pub known_hosts: Option<PathBuf>,
 }
 
 /// Options of a call besides the pack's input.
@@ -93,8 +99,10 @@ pub struct Options {
     pub session: NamedSession,
     /// The caller's key for this call: a second call with it returns the same job.
     pub idempotency_key: Option<String>,
-    /// Where the end of the job is reported.
+    /// Where the end of the job is reported. Such a job always runs.
     pub webhook: Option<Webhook>,
+    /// The oldest earlier result that the caller accepts, in seconds.
+    pub max_age_s: Option<u32>,
 }
 
 /// Runs packs as jobs. Cheap to clone.
@@ -226,6 +234,11 @@ impl Engine {
             started_at: None,
             ended_at: None,
         };
+        if let Some(max_age_s) = options.max_age_s.filter(|_| options.webhook.is_none())
+            && let Some(earlier) = self.earlier(caller, pack, &job, max_age_s).await?
+        {
+            return Ok(earlier);
+        }
         self.shared.queue.lock().check(&job.owner)?;
         if let Some(earlier) = self.add(&job, options.webhook.as_ref()).await? {
             let same = earlier.pack == job.pack && earlier.input == job.input;

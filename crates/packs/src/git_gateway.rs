@@ -5,6 +5,7 @@
 //! leads nowhere else, and a push may only set the branch that was asked for.
 
 mod push;
+mod ssh;
 
 use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};
 
@@ -24,7 +25,7 @@ use tokio::{io::DuplexStream, task::JoinSet, time::timeout};
 
 use crate::{
     Context, HttpClient, PackError, PackResult,
-    git_credential::GitCredential,
+    git_credential::{Access, GitCredential},
     http::{USER_AGENT, authority, join, path},
     repository::git_environment,
 };
@@ -82,11 +83,25 @@ pub async fn with_credential<T>(
     permission: Permission,
     work: impl AsyncFnOnce(BTreeMap<String, String>) -> PackResult<T>,
 ) -> PackResult<T> {
+    match credential.access {
+        Access::Header(header) => with_header(context, url, header, permission, work).await,
+        Access::Key(key) => ssh::with_key(context, *key, permission, work).await,
+    }
+}
+
+/// The same by HTTP.
+async fn with_header<T>(
+    context: &Context,
+    url: &str,
+    authorization: HeaderValue,
+    permission: Permission,
+    work: impl AsyncFnOnce(BTreeMap<String, String>) -> PackResult<T>,
+) -> PackResult<T> {
     let gateway = Arc::new(Gateway {
         http: context.http.clone(),
         key: random_key()?,
         base: Mutex::new(url.trim_end_matches('/').to_owned()),
-        authorization: credential.header,
+        authorization,
         permission,
         failure: Mutex::default(),
     });
@@ -95,9 +110,7 @@ pub async fn with_credential<T>(
     let environment = environment(&format!("http://127.0.0.1:{port}/{}", gateway.key), url);
     let done = tokio::select! {
         done = work(environment) => done,
-        () = serve(session, forward, &gateway) => {
-            Err(PackError::new(ErrorCode::SessionUnavailable, "the session has ended"))
-        }
+        ended = serve(session, forward, |stream| gateway.clone().serve(stream)) => Err(ended),
     };
     let failure = gateway.failure.lock().take();
     done.map_err(|error| failure.unwrap_or(error))
@@ -138,15 +151,20 @@ async fn open_port(context: &Context, session: &Session) -> PackResult<(ClientFo
 }
 
 /// Serves connections to the port until the session ends.
-async fn serve(session: &Session, mut forward: ClientForward, gateway: &Arc<Gateway>) {
+async fn serve<F: Future<Output = ()> + Send + 'static>(
+    session: &Session,
+    mut forward: ClientForward,
+    serve: impl Fn(DuplexStream) -> F,
+) -> PackError {
     // Dropping it ends every connection.
     let mut connections = JoinSet::new();
     while let Some(name) = forward.next().await {
         if let Some(stream) = session.bring_forwarded(&name) {
-            connections.spawn(gateway.clone().serve(stream));
+            connections.spawn(serve(stream));
         }
         while connections.try_join_next().is_some() {}
     }
+    PackError::new(ErrorCode::SessionUnavailable, "the session has ended")
 }
 
 impl Gateway {

@@ -12,6 +12,7 @@ use hyper::{body::Incoming, client::conn::http1};
 use hyper_util::rt::TokioIo;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
     time::timeout,
 };
 use tokio_rustls::{
@@ -189,25 +190,26 @@ impl HttpClient {
         connection.send(&request, shown).await
     }
 
+    /// Connects to a host and port, if the policy allows it.
+    pub(crate) async fn dial(&self, target: &Target) -> PackResult<TcpStream> {
+        let dialled = self.gate.open(target, Scheme::Direct).await;
+        Ok(dialled.map_err(|error| refused(target, &error))?.stream)
+    }
+
     /// Connects to the server of an address, if the policy allows it.
     pub(crate) async fn connect(&self, url: &str) -> PackResult<Connection> {
         let (secure, authority) = authority(url)?;
         let port = if secure { 443 } else { 80 };
         let target = Target::parse(authority, Some(port))
             .map_err(|error| PackError::invalid("url", error.to_string()))?;
-        let dialled = self.gate.open(&target, Scheme::Direct).await;
-        let stream = dialled.map_err(|error| refused(&target, &error))?.stream;
+        let stream = self.dial(&target).await?;
         let host = target.host.to_string();
         let stream: Box<dyn Duplex> =
             if secure { self.encrypt(&host, stream).await? } else { Box::new(stream) };
         Ok(Connection { stream, host, authority: authority.to_owned() })
     }
 
-    async fn encrypt(
-        &self,
-        host: &str,
-        stream: tokio::net::TcpStream,
-    ) -> PackResult<Box<dyn Duplex>> {
+    async fn encrypt(&self, host: &str, stream: TcpStream) -> PackResult<Box<dyn Duplex>> {
         let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned());
         let name = name.map_err(|_| PackError::invalid("url", format!("{host} is not a host")))?;
         let handshake = timeout(HANDSHAKE, self.tls.connect(name, stream)).await;

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{Context, PackError, PackResult, toolset};
+use crate::{Context, Endpoints, PackError, PackResult, toolset};
 
 /// A typed tool that runs as a job.
 pub struct Pack {
@@ -37,6 +37,10 @@ pub struct Pack {
     pub declared_input: Option<Value>,
     /// Why it cannot run, if its manifest is wrong.
     pub broken: Option<String>,
+    /// Which of its calls may be answered with an earlier result, if the caller accepts one.
+    cacheable: Option<fn(&Value) -> bool>,
+    /// When a service does its work, so that it needs no session.
+    sessionless: Option<fn(&Endpoints) -> bool>,
     run: Run,
 }
 
@@ -146,6 +150,8 @@ impl Pack {
             output: |generator| generator.subschema_for::<O>(),
             declared_input: None,
             broken: None,
+            cacheable: None,
+            sessionless: None,
             run: Box::new(run),
         }
     }
@@ -158,6 +164,22 @@ impl Pack {
     /// What it lacks on this machine, for part of its work.
     pub fn limited(&self) -> Option<String> {
         toolset::unavailable(self.needs.optional_programs)
+    }
+
+    /// Whether callers may accept an earlier result, at least for some calls.
+    pub fn is_cacheable(&self) -> bool {
+        self.cacheable.is_some()
+    }
+
+    /// Whether a call may be answered with an earlier result.
+    pub(crate) fn may_reuse(&self, input: &Value) -> bool {
+        self.cacheable.is_some_and(|may| may(input))
+    }
+
+    /// Whether it works without a session on this server.
+    pub(crate) fn is_sessionless(&self, endpoints: &Endpoints) -> bool {
+        self.needs.session == SessionNeed::None
+            || self.sessionless.is_some_and(|without| without(endpoints))
     }
 
     /// Runs it.
@@ -178,6 +200,22 @@ impl Pack {
     /// Sets which session it works in.
     pub fn session(self, session: SessionNeed) -> Self {
         Self { needs: Needs { session, ..self.needs }, ..self }
+    }
+
+    /// Declares that it needs no session if `without` holds: a service does its work.
+    pub fn sessionless_if(self, without: fn(&Endpoints) -> bool) -> Self {
+        Self { sessionless: Some(without), ..self }
+    }
+
+    /// Lets callers accept an earlier result of the same call, with `max_age_s`. For packs that only
+    /// read what is outside.
+    pub fn cacheable(self) -> Self {
+        self.cacheable_if(|_| true)
+    }
+
+    /// The same, for those calls whose input fulfils `may`.
+    pub fn cacheable_if(self, may: fn(&Value) -> bool) -> Self {
+        Self { cacheable: Some(may), ..self }
     }
 
     /// Sets the programs that it needs in the session.

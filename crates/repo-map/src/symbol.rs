@@ -19,6 +19,8 @@ const FILE_LIMIT: Duration = Duration::from_secs(2);
 const MAX_SIGNATURE: usize = 160;
 /// Longest name.
 const MAX_NAME: usize = 120;
+/// Endings of files that declare what is defined elsewhere.
+const HEADERS: [&str; 4] = [".h", ".hh", ".hpp", ".hxx"];
 /// How deep declarators are nested.
 const MAX_DECLARATORS: usize = 32;
 
@@ -72,7 +74,7 @@ pub fn symbols(
     let mut reader = Reader {
         tables,
         source,
-        is_header: path.ends_with(".h"),
+        is_header: HEADERS.iter().any(|ending| path.ends_with(ending)),
         found: Vec::new(),
         open: Vec::new(),
     };
@@ -157,7 +159,8 @@ impl Reader<'_> {
             Definition::Declared(kind) => Some((self.declared(node)?.0, kind)),
             Definition::Prototype => {
                 let (name, is_function) = self.declared(node)?;
-                (self.is_header && is_function).then_some((name, Kind::Function))
+                let in_type = node.kind() == "field_declaration";
+                ((self.is_header || in_type) && is_function).then_some((name, Kind::Function))
             }
             Definition::Variable => {
                 let value = field("value")?.kind();
@@ -175,9 +178,11 @@ impl Reader<'_> {
         let mut inner = node.child_by_field_name("declarator")?;
         for _ in 0..MAX_DECLARATORS {
             is_function |= inner.kind() == "function_declarator";
-            let next = inner.child_by_field_name("declarator").or_else(|| {
-                let wraps = inner.kind().ends_with("_declarator");
-                wraps.then(|| inner.named_child(0)).flatten()
+            let next = inner.child_by_field_name("declarator").or_else(|| match inner.kind() {
+                // `A::f` is the `f` of `A`.
+                "qualified_identifier" => inner.child_by_field_name("name"),
+                kind if kind.ends_with("_declarator") => inner.named_child(0),
+                _ => None,
             });
             match next {
                 Some(next) => inner = next,

@@ -103,6 +103,67 @@ fn functions_methods_and_types_of_every_language_are_found() {
     expect("a.h", c, &in_header);
 }
 
+#[cfg(feature = "large-grammars")]
+#[test]
+fn functions_methods_and_types_of_the_large_grammars_are_found() {
+    use Kind::{Function, Macro, Method, Type};
+    expect(
+        "a.cpp",
+        "namespace n { class A { public: A(); ~A(); int get() const; int x; }; }\nint n::A::get() const { return x; }\n\
+         template <typename T> T most(T a, T b) { return a; }\nusing B = n::A;\nint later();\n#define TWICE(x) (2 * (x))\n",
+        &[
+            ("A", Type),
+            ("A", Method),
+            ("~A", Method),
+            ("get", Method),
+            ("get", Function),
+            ("most", Function),
+            ("B", Type),
+            ("TWICE", Macro),
+        ],
+    );
+    expect(
+        "a.hpp",
+        "struct S { void go() {} };\nint later();\n",
+        &[("S", Type), ("go", Method), ("later", Function)],
+    );
+    expect(
+        "a.rb",
+        "module M\n  class A < B\n    def get(x) = x\n    def self.make\n    end\n  end\nend\ndef free; end\n",
+        &[("M", Type), ("A", Type), ("get", Method), ("make", Method), ("free", Function)],
+    );
+    expect(
+        "A.cs",
+        "namespace N { public class A<T> : B { public A() {} int Get() => 1; } interface I { void M(); } \
+         record R(int X); enum E { X } delegate void D(); struct S {} }\n",
+        &[
+            ("A", Type),
+            ("A", Method),
+            ("Get", Method),
+            ("I", Type),
+            ("M", Method),
+            ("R", Type),
+            ("E", Type),
+            ("D", Type),
+            ("S", Type),
+        ],
+    );
+    expect(
+        "a.php",
+        "<?php\nfinal class A implements I { public function get(): int { return 1; } }\ninterface I { function m(); }\n\
+         trait T {}\nenum E { case X; }\nfunction free(int $x) { return $x; }\n",
+        &[
+            ("A", Type),
+            ("get", Method),
+            ("I", Type),
+            ("m", Method),
+            ("T", Type),
+            ("E", Type),
+            ("free", Function),
+        ],
+    );
+}
+
 #[test]
 fn a_map_shows_signatures_with_what_they_are_in() {
     let repository = repository(&[

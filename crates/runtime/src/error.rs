@@ -20,6 +20,9 @@ pub enum RuntimeError {
     /// A required program is not installed.
     #[error("{0} cannot be run; install the packages that `helmdeck doctor` lists")]
     Missing(&'static str, #[source] io::Error),
+    /// The backend runs no programs beside its sandboxes.
+    #[error("{0} cannot run beside the sandboxes of this runtime")]
+    NotAlone(&'static str),
     /// The sandbox did not end after it was killed.
     #[error("the sandbox does not end")]
     Stuck,

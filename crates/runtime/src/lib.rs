@@ -7,10 +7,13 @@ pub mod conformance;
 mod error;
 pub mod local;
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, os::fd::OwnedFd};
 
 use async_trait::async_trait;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    process::Command,
+};
 
 pub use error::RuntimeError;
 pub use local::LocalRuntime;
@@ -116,6 +119,18 @@ pub struct Sandbox {
     pub usage: Option<Usage>,
 }
 
+/// A program that runs in a sandbox without a network and without files of the machine or of a session.
+pub struct Alone {
+    /// The command of helmdeck that it is. It gets `--connection-fd NUMBER` and the arguments.
+    pub command: &'static str,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// A connection that it inherits, its only way out.
+    pub connection: OwnedFd,
+    /// Its files, by path. They are in memory, and only it can read them.
+    pub files: Vec<(&'static str, Vec<u8>)>,
+}
+
 /// Any byte stream to a guest.
 pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
@@ -135,4 +150,10 @@ pub trait Runtime: Send + Sync + 'static {
 
     /// All sandboxes of this instance, so that a restarted server can adopt or stop them.
     async fn list(&self) -> Result<Vec<Sandbox>, RuntimeError>;
+
+    /// The command that runs a program alone. Its child ends when it is dropped. A backend that does
+    /// not run on this machine cannot.
+    fn alone(&self, alone: Alone) -> Result<Command, RuntimeError> {
+        Err(RuntimeError::NotAlone(alone.command))
+    }
 }

@@ -15,6 +15,7 @@
 //! <workspaces>/<id>/                0700, a directory on the disk for each sandbox that wants one
 //! ```
 
+mod alone;
 mod arguments;
 mod cgroup;
 mod etc;
@@ -55,7 +56,9 @@ use tokio::{
 };
 
 use self::{cgroup::Cgroups, presence::Presence, workspace::Workspaces};
-use crate::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec, error::Doing};
+use crate::{
+    Alone, ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec, error::Doing,
+};
 
 /// bubblewrap sets up the namespaces within this time.
 const START_DEADLINE: Duration = Duration::from_secs(10);
@@ -247,6 +250,10 @@ impl Runtime for LocalRuntime {
         }
         found.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(found)
+    }
+
+    fn alone(&self, alone: Alone) -> Result<Command, RuntimeError> {
+        alone::command(&self.root, self.drop_privileges, alone)
     }
 }
 

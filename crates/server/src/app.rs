@@ -243,8 +243,8 @@ impl App {
             Origins::new(vnc_public_base.as_ref(), allowed_origins.clone(), tls.is_some());
         let journal = Journal::open(store.clone()).await?;
         let sessions = Sessions::new(runtime.clone(), store.clone(), journal, session_limits);
-        let packs =
-            pack_engine::start(config, &policy, &clock, (&store, &sessions, &artifacts, &vault))?;
+        let stores = (&store, &sessions, &artifacts, &vault);
+        let packs = pack_engine::start(config, &policy, &clock, &runtime, stores)?;
         let table: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
         let tools = all_tools(&table, &packs);
         let parts = Parts {

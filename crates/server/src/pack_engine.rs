@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use helmdeck_egress::Policy;
 use helmdeck_packs::{Docling, Engine, HttpClient, Limits, Services};
+use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Sessions};
 use helmdeck_store::{Artifacts, Store, Vault};
 
@@ -14,6 +15,7 @@ pub fn start(
     config: &Config,
     policy: &Policy,
     clock: &Clock,
+    runtime: &Arc<dyn Runtime>,
     (store, sessions, artifacts, vault): (&Store, &Sessions, &Artifacts, &Vault),
 ) -> Result<Engine, ServerError> {
     let services = Services {
@@ -27,6 +29,8 @@ pub fn start(
         docling: docling(config)?,
         command_packs: config.command_packs_dir.clone(),
         clock: clock.clone(),
+        runtime: runtime.clone(),
+        known_hosts: config.services.ssh_known_hosts.clone(),
     };
     Ok(Engine::new(services, Limits::default()))
 }

@@ -82,6 +82,8 @@ impl StoredJob {
             artifacts: self.artifacts.clone(),
             error: self.error.clone(),
             duration_ms: u64::try_from(duration_ms).unwrap_or(u64::MAX),
+            cached: false,
+            age_s: None,
             session_id: self.session_id.clone(),
             next_session_id: self.session_id.clone(),
             created_at: self.created_at,
@@ -164,6 +166,27 @@ impl Store {
             .bind(id.as_str())
             .fetch_optional(&self.pool)
             .await?;
+        row.map(|row| read(&row)).transpose()
+    }
+
+    /// The newest job that completed after a time, with the caller, pack, version and input of this one.
+    pub async fn earlier_job(
+        &self,
+        like: &StoredJob,
+        since: OffsetDateTime,
+    ) -> Result<Option<StoredJob>, StoreError> {
+        let row = sqlx::query(
+            "SELECT * FROM job WHERE owner = ? AND caller = ? AND pack = ? AND version = ? AND input = ?
+                 AND state = 'completed' AND ended_at >= ? ORDER BY ended_at DESC LIMIT 1",
+        )
+        .bind(&like.owner)
+        .bind(&like.caller)
+        .bind(&like.pack)
+        .bind(like.version)
+        .bind(like.input.to_string())
+        .bind(moment::write("ended_at", since)?)
+        .fetch_optional(&self.pool)
+        .await?;
         row.map(|row| read(&row)).transpose()
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use time::OffsetDateTime;
 
-use crate::{ErrorBody, SessionId, id};
+use crate::{ErrorBody, SessionId, id, names::names};
 
 /// Id of a job.
 #[derive(
@@ -72,24 +72,7 @@ pub enum JobState {
     Cancelled,
 }
 
-impl JobState {
-    /// The state as it is written in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Working => "working",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// The state with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Working, Self::Completed, Self::Failed, Self::Cancelled]
-            .into_iter()
-            .find(|state| state.as_str() == name)
-    }
-}
+names! { JobState: Working "working", Completed "completed", Failed "failed", Cancelled "cancelled" }
 
 /// A job. Packs that finish in time return it with their result; others return it while it works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -118,6 +101,12 @@ pub struct Job {
     pub error: Option<ErrorBody>,
     /// How long it ran so far, in milliseconds.
     pub duration_ms: u64,
+    /// Whether this is an earlier result, which the call accepted with `max_age_s`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
+    /// How old an earlier result is, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_s: Option<u64>,
     /// The session that it worked in, if that is still running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
@@ -186,8 +175,7 @@ mod tests {
 
     #[test]
     fn a_state_has_one_name() {
-        for state in [JobState::Working, JobState::Completed, JobState::Failed, JobState::Cancelled]
-        {
+        for state in JobState::ALL {
             assert_eq!(serde_json::to_value(state).unwrap(), state.as_str());
             assert_eq!(JobState::named(state.as_str()), Some(state));
         }

@@ -27,6 +27,7 @@ pub mod id;
 pub mod job;
 pub mod keyboard;
 mod name;
+mod names;
 pub mod nature;
 pub mod pointer;
 pub mod private;

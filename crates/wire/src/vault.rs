@@ -7,6 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
+use crate::names::names;
+
 /// The largest secret, in bytes.
 pub const MAX_SECRET: usize = 64 << 10;
 /// The smallest secret, in bytes. A shorter one could not be recognised in outputs.
@@ -33,27 +35,9 @@ pub enum CredentialType {
     Totp,
 }
 
-impl CredentialType {
-    /// Every type.
-    pub const ALL: [Self; 6] =
-        [Self::ApiKey, Self::Login, Self::Cookie, Self::Oauth, Self::Ssh, Self::Totp];
-
-    /// The type as it is written in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ApiKey => "api_key",
-            Self::Login => "login",
-            Self::Cookie => "cookie",
-            Self::Oauth => "oauth",
-            Self::Ssh => "ssh",
-            Self::Totp => "totp",
-        }
-    }
-
-    /// The type with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
+names! {
+    CredentialType:
+    ApiKey "api_key", Login "login", Cookie "cookie", Oauth "oauth", Ssh "ssh", Totp "totp",
 }
 
 /// Where a credential is kept.
@@ -237,21 +221,7 @@ pub enum UsageResult {
     NoMatch,
 }
 
-impl UsageResult {
-    /// The result as it is written in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Allowed => "allowed",
-            Self::Denied => "denied",
-            Self::NoMatch => "no_match",
-        }
-    }
-
-    /// The result with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Allowed, Self::Denied, Self::NoMatch].into_iter().find(|it| it.as_str() == name)
-    }
-}
+names! { UsageResult: Allowed "allowed", Denied "denied", NoMatch "no_match" }
 
 /// One attempt to use a credential.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -306,7 +276,7 @@ mod tests {
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
             assert_eq!(CredentialType::named(kind.as_str()), Some(kind));
         }
-        for result in [UsageResult::Allowed, UsageResult::Denied, UsageResult::NoMatch] {
+        for result in UsageResult::ALL {
             assert_eq!(serde_json::to_value(result).unwrap(), result.as_str());
             assert_eq!(UsageResult::named(result.as_str()), Some(result));
         }

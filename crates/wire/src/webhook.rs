@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-use crate::{id, job::JobId};
+use crate::{id, job::JobId, names::names};
 
 /// Id of a delivery. Receivers get it as `webhook-id`, the same for every attempt.
 #[derive(
@@ -52,24 +52,7 @@ pub enum DeliveryState {
     Dead,
 }
 
-impl DeliveryState {
-    /// The state as it is written in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Pending => "pending",
-            Self::Delivered => "delivered",
-            Self::Dead => "dead",
-        }
-    }
-
-    /// The state with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Waiting, Self::Pending, Self::Delivered, Self::Dead]
-            .into_iter()
-            .find(|state| state.as_str() == name)
-    }
-}
+names! { DeliveryState: Waiting "waiting", Pending "pending", Delivered "delivered", Dead "dead" }
 
 /// The delivery of a job's end to a webhook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -14,7 +14,7 @@ use super::{Report, Repository};
 const LIST: &str = "scripts/packages.sh";
 
 /// Packages whose programs have other names, with the programs we use.
-const PACKAGES: [(&str, &[&str]); 17] = [
+const PACKAGES: [(&str, &[&str]); 19] = [
     ("at-spi2-core", &["at-spi-bus-launcher"]),
     ("bubblewrap", &["bwrap"]),
     ("build-essential", &["cc", "gcc", "make"]),
@@ -23,6 +23,8 @@ const PACKAGES: [(&str, &[&str]); 17] = [
     ("fontconfig", &["fc-list"]),
     ("imagemagick", &["compare", "convert", "import"]),
     ("nginx-light", &["nginx"]),
+    ("openssh-client", &["ssh", "ssh-keygen"]),
+    ("openssh-server", &["sshd"]),
     ("poppler-utils", &["pdfinfo", "pdftohtml", "pdftoppm"]),
     ("procps", &["pgrep", "ps"]),
     ("python3-pip", &["pip", "python3"]),

@@ -1,6 +1,12 @@
 //! A git server on this machine that needs a login: git's own CGI program behind a few lines of HTTP.
 
-use std::{path::PathBuf, process::Stdio, sync::Arc, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::Arc,
+    time::Duration,
+};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use tempfile::TempDir;
@@ -15,6 +21,17 @@ use tokio::{
 /// Before each answer.
 const DELAY: Duration = Duration::from_millis(300);
 
+/// The files of the repository. Its test fails until the README is changed.
+const FILES: [(&str, &str); 3] = [
+    ("README.md", "# The old app\n"),
+    ("main.py", "print(\"hi\")\n"),
+    (
+        "test_app.py",
+        "import unittest\n\n\nclass Readme(unittest.TestCase):\n    def test_is_new(self):\n        \
+         self.assertIn(\"new\", open(\"README.md\").read())\n",
+    ),
+];
+
 /// Serves one bare repository, `app.git`. Dropping it ends it.
 pub struct GitServer {
     /// Its port.
@@ -27,13 +44,7 @@ impl GitServer {
     /// Serves a repository with one commit to those who know the password.
     pub async fn start(user: &str, password: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let script = "git init -q -b main src && cd src && echo '# App' > README.md && \
-                      echo 'print(\"hi\")' > main.py && git add -A && \
-                      git -c user.name=a -c user.email=a@example.com commit -qm first && \
-                      git clone -q --bare . ../app.git && \
-                      git -C ../app.git config http.receivepack true";
-        let made = Command::new("bash").args(["-c", script]).current_dir(dir.path()).status();
-        assert!(made.await.unwrap().success());
+        make_repository(dir.path()).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let login = BASE64_STANDARD.encode(format!("{user}:{password}"));
@@ -49,12 +60,7 @@ impl GitServer {
 
     /// Runs git in the repository and returns what it says.
     pub async fn git(&self, args: &[&str]) -> String {
-        let repository = self.dir.path().join("app.git");
-        let mut git = Command::new("git");
-        git.args(["-c", "user.name=b", "-c", "user.email=b@example.com"]).args(args);
-        let said = git.current_dir(repository).output().await.unwrap();
-        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
-        String::from_utf8(said.stdout).unwrap().trim().to_owned()
+        git_in(self.dir.path(), args).await
     }
 }
 
@@ -62,6 +68,30 @@ impl Drop for GitServer {
     fn drop(&mut self) {
         self.task.abort();
     }
+}
+
+/// Makes the bare repository `app.git` with one commit.
+pub async fn make_repository(dir: &Path) {
+    let src = dir.join("src");
+    fs::create_dir(&src).unwrap();
+    for (name, content) in FILES {
+        fs::write(src.join(name), content).unwrap();
+    }
+    let script = "cd src && git init -q -b main && git add -A && \
+                  git -c user.name=a -c user.email=a@example.com commit -qm first && \
+                  git clone -q --bare . ../app.git && \
+                  git -C ../app.git config http.receivepack true";
+    let made = Command::new("bash").args(["-c", script]).current_dir(dir).status();
+    assert!(made.await.unwrap().success());
+}
+
+/// Runs git in that repository and returns what it says.
+pub async fn git_in(dir: &Path, args: &[&str]) -> String {
+    let mut git = Command::new("git");
+    git.args(["-c", "user.name=b", "-c", "user.email=b@example.com", "-c", "safe.directory=*"]);
+    let said = git.args(args).current_dir(dir.join("app.git")).output().await.unwrap();
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    String::from_utf8(said.stdout).unwrap().trim().to_owned()
 }
 
 /// Answers one request and closes the connection.

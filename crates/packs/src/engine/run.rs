@@ -235,11 +235,11 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
         progress: progress.clone(),
     };
     let work = async {
-        if pack.needs.session != crate::SessionNeed::None {
-            progress.lock().set(0.0, "getting a session".to_owned());
-        }
         let services = &shared.services;
-        used = session(shared, job, caller, pack, &named).await?;
+        if !pack.is_sessionless(&services.endpoints) {
+            progress.lock().set(0.0, "getting a session".to_owned());
+            used = session(shared, job, caller, pack, &named).await?;
+        }
         if let Some(SessionUse { session, .. }) = &used {
             progress.lock().set_session(session.id());
         }
@@ -253,6 +253,8 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
             own_api: shared.own_api.get().and_then(Weak::upgrade),
             services_http: services.services_http.clone(),
             docling: services.docling.clone(),
+            runtime: services.runtime.clone(),
+            known_hosts: services.known_hosts.clone(),
             session: used.as_ref().map(|used| used.session.clone()),
             progress: progress.clone(),
         };

@@ -5,6 +5,7 @@ use futures_util::{StreamExt, stream};
 use http::{Request, header};
 use http_body_util::{BodyExt, BodyStream, StreamBody};
 use hyper::body::{Frame, Incoming};
+use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::Outgoing;
 use crate::{PackError, PackResult};
@@ -42,15 +43,42 @@ pub async fn checked(request: Request<Incoming>, allowed: &Update) -> PackResult
             begun.extend_from_slice(&data);
         }
     };
-    if let Some(other) = updates.iter().find(|update| *update != allowed) {
-        let message = format!(
-            "the push would set {} to {}, and not {} to {}",
-            other.reference, other.commit, allowed.reference, allowed.commit
-        );
-        return Err(PackError::failed(message));
-    }
+    only(&updates, allowed)?;
     let begun = stream::iter([Ok::<Frame<Bytes>, hyper::Error>(Frame::data(begun.freeze()))]);
     Ok(StreamBody::new(begun.chain(BodyStream::new(body))).boxed_unsync())
+}
+
+/// Reads the beginning of a push by SSH, up to the end of its commands, if it changes only what was
+/// asked for.
+pub async fn checked_start(
+    from: &mut (impl AsyncRead + Unpin),
+    allowed: &Update,
+) -> PackResult<BytesMut> {
+    let mut begun = BytesMut::new();
+    loop {
+        if let Some(updates) = updates(&begun).map_err(PackError::failed)? {
+            only(&updates, allowed)?;
+            return Ok(begun);
+        }
+        if begun.len() > MAX_COMMANDS {
+            return Err(PackError::failed("the push changes too many branches"));
+        }
+        let broken = |_| PackError::failed("git broke off its push");
+        if from.read_buf(&mut begun).await.map_err(broken)? == 0 {
+            // Nothing to push, or git does not like what the server has.
+            return Ok(begun);
+        }
+    }
+}
+
+/// Refuses any update but one.
+fn only(updates: &[Update], allowed: &Update) -> PackResult<()> {
+    let Some(other) = updates.iter().find(|update| *update != allowed) else { return Ok(()) };
+    let message = format!(
+        "the push would set {} to {}, and not {} to {}",
+        other.reference, other.commit, allowed.reference, allowed.commit
+    );
+    Err(PackError::failed(message))
 }
 
 /// The commands of a push; `None` if more bytes are needed. Git first sends an empty list to see

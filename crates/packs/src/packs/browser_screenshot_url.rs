@@ -58,6 +58,7 @@ pub fn pack() -> Pack {
         .nature(Nature { open_world: true, ..Nature::in_browser() })
         .session(SessionNeed::OneShot(Mode::Headless))
         .resumable()
+        .cacheable()
         .timeout_s(300)
         .routing(Routing {
             accepts: &["url"],

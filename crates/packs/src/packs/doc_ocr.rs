@@ -63,6 +63,7 @@ pub fn pack() -> Pack {
         .session(SessionNeed::OneShot(Mode::Headless))
         .programs(&["tesseract", "pdfinfo", "pdftoppm"])
         .resumable()
+        .cacheable_if(|input| input.get("source_url").is_some())
         .timeout_s(TIMEOUT_S + 60)
         .routing(Routing {
             accepts: &["url", "artifact", "file", "picture"],

@@ -72,6 +72,7 @@ pub fn pack() -> Pack {
         .session(SessionNeed::OneShot(Mode::Headless))
         .optional_programs(&["pdftohtml", "pdfinfo", "pdftoppm", "tesseract"])
         .resumable()
+        .cacheable_if(|input| input.get("source_url").is_some())
         .timeout_s(TIMEOUT_S + 60)
         .routing(Routing {
             accepts: &["url", "artifact", "file"],

@@ -27,9 +27,10 @@ struct Input {
 /// The pack.
 pub fn pack() -> Pack {
     Pack::new("github.get_issue", run)
-        .doc("Read an issue or pull request of a GitHub repository. Never answered from a cache.")
+        .doc("Read an issue or pull request of a GitHub repository.")
         .nature(Nature { open_world: true, ..Nature::default().reads() })
         .resumable()
+        .cacheable()
         .timeout_s(120)
         .routing(Routing {
             accepts: &["repo", "issue_number"],

@@ -57,9 +57,10 @@ struct Output {
 /// The pack.
 pub fn pack() -> Pack {
     Pack::new("github.list_issues", run)
-        .doc("List issues of a GitHub repository, newest first. Never answered from a cache.")
+        .doc("List issues of a GitHub repository, newest first.")
         .nature(Nature { open_world: true, ..Nature::default().reads() })
         .resumable()
+        .cacheable()
         .timeout_s(300)
         .routing(Routing {
             accepts: &["repo"],

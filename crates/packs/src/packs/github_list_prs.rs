@@ -57,6 +57,7 @@ pub fn pack() -> Pack {
         .doc("List pull requests of a GitHub repository, newest first.")
         .nature(Nature { open_world: true, ..Nature::default().reads() })
         .resumable()
+        .cacheable()
         .timeout_s(300)
         .routing(Routing {
             accepts: &["repo"],

@@ -68,6 +68,7 @@ pub fn pack() -> Pack {
         .doc("Search issues, code, repositories or commits on GitHub.")
         .nature(Nature { open_world: true, ..Nature::default().reads() })
         .resumable()
+        .cacheable()
         .timeout_s(300)
         .routing(Routing {
             accepts: &["query"],

@@ -10,6 +10,7 @@ use helmdeck_wire::{artifact::file_name, nature::Nature};
 use http::{HeaderMap, HeaderName, HeaderValue, Method as HttpMethod, header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     Context, HttpRequest, HttpResponse, Pack, PackError, PackResult, Routing,
@@ -57,6 +58,12 @@ struct Input {
 
 fn timeout() -> u32 {
     30
+}
+
+/// Whether a call has a method that only reads.
+fn only_reads(input: &Value) -> bool {
+    let method = input.get("method").and_then(Value::as_str).unwrap_or("GET");
+    matches!(method, "GET" | "HEAD")
 }
 
 /// A method.
@@ -127,6 +134,7 @@ pub fn pack() -> Pack {
              helmdeck's own API, such as http://localhost:3000/api/v1/desktop/click, need no token.",
         )
         .nature(Nature { open_world: true, ..Nature::default().changes_world() })
+        .cacheable_if(only_reads)
         .timeout_s(330)
         .routing(Routing {
             accepts: &["url"],

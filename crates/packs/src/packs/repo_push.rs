@@ -104,7 +104,11 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     context.progress(0.2, format!("pushing {branch}"));
     let credential = git_credential::find(&context, &url, input.credential.as_ref()).await?;
     let name = credential.as_ref().map(|credential| credential.name.clone());
-    let push = async |environment| push(&context, &input, &spec, &reference, environment).await;
+    let lease = match input.force {
+        true => Some(lease(&context, &input, &branch).await?),
+        false => None,
+    };
+    let push = async |environment| push(&context, &input, &spec, lease.as_deref(), environment).await;
     match credential {
         Some(credential) => {
             let update = Update { reference: reference.clone(), commit: commit.clone() };
@@ -113,6 +117,10 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
         }
         None => push(git_environment()).await?,
     }
+    // What `force` compares with. Git itself records only branches that the clone follows. Without it, a
+    // forced push is refused.
+    let seen = seen(&input.remote, &branch);
+    let _ = context.exec(git(clone, ["update-ref", &seen, &commit])).await;
     let forced = input.force;
     Ok(Output { url, remote: input.remote, branch, commit, credential: name, forced })
 }
@@ -169,29 +177,49 @@ async fn push(
     context: &Context,
     input: &Input,
     spec: &str,
-    reference: &str,
+    lease: Option<&str>,
     env: BTreeMap<String, String>,
 ) -> PackResult<()> {
-    let lease = format!("--force-with-lease={reference}");
     let mut words = vec!["push", "--porcelain", "--no-verify", "--no-recurse-submodules"];
-    if input.force {
-        words.push(&lease);
-    }
+    words.extend(lease);
     words.extend(["--", input.remote.as_str(), spec]);
     let exec = Exec { env, timeout_s: 1700, ..git(&input.clone_path, words) };
     let state = context.exec(exec).await?;
-    if state.exit_code == Some(0) { Ok(()) } else { Err(explain(&state, reference)) }
+    match state.exit_code {
+        Some(0) => Ok(()),
+        _ => Err(explain(&state, spec.rsplit(':').next().unwrap_or(spec), input.force)),
+    }
+}
+
+/// Where a clone records what it last saw of a branch.
+fn seen(remote: &str, branch: &str) -> String {
+    format!("refs/remotes/{remote}/{branch}")
+}
+
+/// Lets a push replace the branch if it is where the clone last saw it; a branch that the clone never
+/// saw must not exist.
+async fn lease(context: &Context, input: &Input, branch: &str) -> PackResult<String> {
+    let seen = seen(&input.remote, branch);
+    let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &seen];
+    let state = context.exec(git(&input.clone_path, words)).await?;
+    let commit = state.stdout.unwrap_or_default();
+    Ok(format!("--force-with-lease=refs/heads/{branch}:{}", commit.trim()))
 }
 
 /// Says what to do about a failed push.
-fn explain(state: &ExecState, reference: &str) -> PackError {
+fn explain(state: &ExecState, reference: &str, force: bool) -> PackError {
     let error = failed("git push", state);
     let outputs = [&state.stdout, &state.stderr].map(|it| it.as_deref().unwrap_or_default());
     let has = |text: &str| outputs.iter().any(|output| output.contains(text));
     if has("[rejected]") && MOVED.iter().any(|text| has(text)) {
         let message = format!("{reference} has moved on at the remote: {error}");
-        return PackError::new(ErrorCode::SchemaMismatch, message)
-            .hint("fetch it again and repeat the change, or push with force");
+        let hint = match force {
+            true => "the clone has not seen the branch as it is now: clone it with repo.fetch and `ref`, look at \
+                     what changed, and push from there",
+            false => "clone it again with repo.fetch and repeat the change; `force` replaces the branch only if \
+                      it is where this clone last saw it",
+        };
+        return PackError::new(ErrorCode::SchemaMismatch, message).hint(hint);
     }
     if has("Not allowed from this session") {
         return PackError::new(ErrorCode::EgressDenied, format!("egress denied: {error}"));
@@ -227,7 +255,7 @@ mod tests {
             timed_out: false,
             error: None,
         };
-        explain(&state, "refs/heads/main")
+        explain(&state, "refs/heads/main", false)
     }
 
     #[test]

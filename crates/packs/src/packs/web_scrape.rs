@@ -106,7 +106,9 @@ pub fn pack() -> Pack {
         )
         .nature(Nature { open_world: true, ..Nature::in_browser() }.reads())
         .session(SessionNeed::OneShot(Mode::Headless))
+        .sessionless_if(|endpoints| endpoints.firecrawl.is_some())
         .resumable()
+        .cacheable()
         .timeout_s(300)
         .routing(Routing {
             accepts: &["url"],

@@ -74,6 +74,7 @@ pub fn pack() -> Pack {
         .nature(Nature { open_world: true, ..Nature::in_browser() }.reads())
         .session(SessionNeed::OneShot(Mode::Headless))
         .resumable()
+        .cacheable()
         .timeout_s(600)
         .routing(Routing {
             accepts: &["url", "selectors"],

@@ -153,6 +153,8 @@ mod tests {
             artifacts: Vec::new(),
             error: (state == JobState::Failed).then_some(error),
             duration_ms: 5,
+            cached: false,
+            age_s: None,
             session_id: None,
             next_session_id: None,
             created_at: OffsetDateTime::UNIX_EPOCH,

@@ -76,15 +76,15 @@ pub fn outer(
 
 /// Builds a command line.
 #[derive(Default)]
-struct Line(Vec<OsString>);
+pub struct Line(pub Vec<OsString>);
 
 impl Line {
     /// Adds words, split at spaces.
-    fn words(&mut self, words: &str) {
+    pub fn words(&mut self, words: &str) {
         self.0.extend(words.split(' ').map(OsString::from));
     }
 
-    fn bind(&mut self, kind: &str, from: &Path, to: &str) {
+    pub fn bind(&mut self, kind: &str, from: &Path, to: &str) {
         self.0.extend([OsStr::new(kind), from.as_os_str(), OsStr::new(to)].map(OsString::from));
     }
 

@@ -16,6 +16,8 @@ const CLAIMS: &str = "/run/helmdeck-uids";
 /// Above all ids that distributions, containers and home directories use.
 const FIRST: u32 = 2_000_000_000;
 const COUNT: u32 = 10_000;
+/// For programs that run alone. They share it: none sees the processes of another.
+pub const ALONE: u32 = FIRST + COUNT;
 
 /// Claims a free id for the sandbox in `dir`.
 pub fn claim(dir: &Path) -> Result<u32, RuntimeError> {

@@ -1,8 +1,13 @@
 //! Services that packs use.
 
+use std::path::PathBuf;
+
 use helmdeck_packs::{Endpoint, Endpoints};
 
-use super::layers::{ConfigError, Layers};
+use super::{
+    absolute,
+    layers::{ConfigError, Layers},
+};
 
 /// Addresses of services.
 #[derive(Debug, Clone)]
@@ -17,6 +22,9 @@ pub struct ServiceSettings {
     pub firecrawl_enabled: bool,
     /// `HELMDECK_FIRECRAWL_URL`: the Firecrawl server. Default `http://helmdeck-firecrawl:3002`.
     pub firecrawl_url: String,
+    /// `HELMDECK_SSH_KNOWN_HOSTS`: a file of host keys, in the format of OpenSSH's `known_hosts`, which
+    /// `repo.fetch` and `repo.push` trust beside those of the credential. Default: none.
+    pub ssh_known_hosts: Option<PathBuf>,
 }
 
 impl ServiceSettings {
@@ -37,6 +45,12 @@ impl ServiceSettings {
             firecrawl_url: layers.value("firecrawl_url", expected, address, || {
                 "http://helmdeck-firecrawl:3002".to_owned()
             })?,
+            ssh_known_hosts: layers.value(
+                "ssh_known_hosts",
+                "an absolute path",
+                |text| if text.is_empty() { Some(None) } else { absolute(text).map(Some) },
+                || None,
+            )?,
         })
     }
 

@@ -1,6 +1,6 @@
 //! The settings in effect, as `helmdeck config` prints them.
 
-use std::fmt::Write;
+use std::{fmt::Write, path::PathBuf};
 
 use helmdeck_egress::Cidr;
 
@@ -28,6 +28,9 @@ impl Config {
     /// A value as TOML; `None` if it is not set.
     pub(super) fn rendered(&self, key: &str) -> Option<String> {
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let path = |path: &Option<PathBuf>| {
+            text(&path.as_ref().map_or("".into(), |it| it.to_string_lossy()))
+        };
         let dots = |secret: &secrecy::SecretString| {
             let _ = secret;
             text("••••")
@@ -77,9 +80,7 @@ impl Config {
             "vnc_public_base" => {
                 text(&self.live.vnc_public_base.as_ref().map_or(String::new(), ToString::to_string))
             }
-            "command_packs_dir" => {
-                text(&self.command_packs_dir.as_ref().map_or("".into(), |it| it.to_string_lossy()))
-            }
+            "command_packs_dir" => path(&self.command_packs_dir),
             "docling_enabled" => self.documents.docling_enabled.to_string(),
             "docling_url" => text(
                 &self.documents.docling_url.as_ref().map_or(String::new(), ToString::to_string),
@@ -92,10 +93,9 @@ impl Config {
             "resend_api_url" => text(self.services.resend_api_url.as_deref().unwrap_or_default()),
             "firecrawl_enabled" => self.services.firecrawl_enabled.to_string(),
             "firecrawl_url" => text(&self.services.firecrawl_url),
-            "tls_cert" => {
-                text(&self.tls.cert.as_ref().map_or("".into(), |it| it.to_string_lossy()))
-            }
-            "tls_key" => text(&self.tls.key.as_ref().map_or("".into(), |it| it.to_string_lossy())),
+            "ssh_known_hosts" => path(&self.services.ssh_known_hosts),
+            "tls_cert" => path(&self.tls.cert),
+            "tls_key" => path(&self.tls.key),
             "tls_self_signed" => self.tls.self_signed.to_string(),
             "max_body_bytes" => self.max_body_bytes.to_string(),
             "drain_seconds" => self.drain_seconds.to_string(),

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use helmdeck_packs::{Engine, NamedSession, Options, Pack, SessionNeed, Webhook};
+use helmdeck_packs::{Engine, NamedSession, Options, Pack, RETENTION, SessionNeed, Webhook};
 use helmdeck_sessions::Scope;
 use helmdeck_store::AuditEntry;
 use helmdeck_wire::{
@@ -83,10 +83,22 @@ fn input_schema(pack: &Pack) -> Value {
             "idempotency_key".to_owned(),
             json!({ "type": "string", "minLength": 1, "maxLength": 200, "description": doc }),
         );
+        if pack.is_cacheable() {
+            fields.insert("max_age_s".to_owned(), max_age_s());
+        }
         fields.insert("webhook_url".to_owned(), webhook_url());
         fields.insert("webhook_secret".to_owned(), webhook_secret());
     }
     root
+}
+
+/// The schema of the age up to which an earlier result is accepted.
+fn max_age_s() -> Value {
+    let doc = "Accept your earlier result of the same call if it is at most this many seconds old; the \
+               reply then has `cached` and `age_s`. By default, the call always runs.";
+    json!({
+        "type": "integer", "minimum": 0, "maximum": RETENTION.as_secs(), "description": doc,
+    })
 }
 
 /// The schema of the address that gets the result.
@@ -129,6 +141,9 @@ pub(super) fn reply_schema(output: SchemaOf) -> Value {
             "job_id": { "type": "string" },
             "output": output,
             "artifacts": { "type": "array", "items": { "type": "object" } },
+            "cached": { "type": "boolean", "description":
+                "Whether this is an earlier result, which `max_age_s` accepted." },
+            "age_s": { "type": "integer", "minimum": 0, "description": "How old it is." },
             "_session_id": { "type": "string" },
         },
         "required": ["state", "job_id"],
@@ -156,7 +171,7 @@ pub async fn start(
 ) -> ApiResult<Outcome> {
     let keep = options.idempotency_key.is_some();
     let job = begin(call, pack, input, options).await?;
-    if wait_s == 0 {
+    if wait_s == 0 || job.cached {
         return reply(job);
     }
     let engine = &call.app.packs;
@@ -176,6 +191,9 @@ pub async fn begin(
 ) -> ApiResult<Job> {
     let receiver = options.webhook.as_ref().map(|webhook| webhook.host().to_owned());
     let job = call.app.packs.submit(&call.caller, pack, input, options).await?;
+    if job.cached {
+        return Ok(job);
+    }
     let entry = AuditEntry::new("pack.started").actor(&call.caller).target(&pack.name);
     let entry = entry.detail("job_id", job.job_id.as_str()).detail("webhook", receiver);
     call.app.audit.record(entry);
@@ -202,6 +220,8 @@ fn failure(error: ErrorBody) -> ApiError {
 pub fn options(input: &mut Value) -> ApiResult<(Options, Option<u64>)> {
     let Value::Object(fields) = input else { return Ok((Options::default(), None)) };
     let wait = fields.remove("wait_s").and_then(|value| value.as_u64());
+    let max_age_s = fields.remove("max_age_s").and_then(|value| value.as_u64());
+    let max_age_s = max_age_s.and_then(|age| u32::try_from(age).ok());
     let mut text = |field: &str| match fields.remove(field) {
         Some(Value::String(text)) => Some(text),
         _ => None,
@@ -218,7 +238,7 @@ pub fn options(input: &mut Value) -> ApiResult<(Options, Option<u64>)> {
         }
     };
     let session = NamedSession { id, workspace };
-    Ok((Options { session, idempotency_key, webhook }, wait))
+    Ok((Options { session, idempotency_key, webhook, max_age_s }, wait))
 }
 
 /// Cancels a job whose caller disconnected before it got a handle.

@@ -124,6 +124,7 @@ async fn firecrawl_reads_pages_if_it_is_configured() {
     ])
     .await;
     let ann = server.client("ann", "sessions:*");
+    server.runtime.refuse_starts("pages that Firecrawl reads need no session");
     let input = json!({ "url": firecrawl.url("/a"), "wait_ms": 5 });
     let said = output(&ann, "web.scrape", &input).await;
     assert_eq!((&said["markdown"], &said["title"]), (&json!("# A"), &json!("A")));

@@ -1,6 +1,12 @@
 //! `http.fetch`: secrets, redirects, limits, and calls to our own API.
 
-use std::fs;
+use std::{
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
 
 use axum::{
     Router,
@@ -10,7 +16,7 @@ use axum::{
     response::Redirect,
     routing::{any, get},
 };
-use helmdeck_testkit::fake::FakeServer;
+use helmdeck_testkit::{Client, fake::FakeServer};
 use serde_json::{Value, json};
 
 use crate::outside::{Outside, ask, credential, output};
@@ -110,6 +116,52 @@ async fn a_redirect_to_another_host_does_not_carry_the_secret() {
     (input["method"], input["body"]) = (json!("POST"), json!("key=${vault:service-key}"));
     let refused = ask(&ann, "http.fetch", &input).await;
     assert!(refused.expect_error(400, "invalid_input").contains("redirects to"));
+}
+
+#[tokio::test]
+async fn an_earlier_result_is_returned_only_to_the_caller_that_accepts_one() {
+    let server = FakeServer::start_with(&[REACHABLE]).await;
+    let (ann, bob) = (server.client("ann", CALLER), server.client("bob", CALLER));
+    let visits = Arc::new(AtomicU32::new(0));
+    let site = Outside::start(|_| {
+        let visit = async move || (visits.fetch_add(1, Ordering::Relaxed) + 1).to_string();
+        Router::new().route("/visits", any(visit))
+    })
+    .await;
+    let visit = async |client: &Client, more: Value| {
+        let mut input = json!({ "url": site.url("/visits"), "save": true });
+        input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ask(client, "http.fetch", &input).await.expect(200).json()
+    };
+    let read = |job: &Value| job["output"]["body"].as_str().unwrap().to_owned();
+    assert_eq!(read(&visit(&ann, json!({})).await), "1");
+    let second = visit(&ann, json!({})).await;
+    assert_eq!((read(&second).as_str(), second.get("cached")), ("2", None));
+
+    let cached = visit(&ann, json!({ "max_age_s": 3600 })).await;
+    assert_eq!((read(&cached).as_str(), &cached["cached"]), ("2", &json!(true)), "{cached}");
+    assert_eq!(cached["job_id"], second["job_id"]);
+    assert!(cached["age_s"].is_u64(), "{cached}");
+    // A new call: the caller accepts none, or it is another caller, token or input.
+    assert_eq!(read(&visit(&ann, json!({ "max_age_s": 0 })).await), "3");
+    assert_eq!(read(&visit(&bob, json!({ "max_age_s": 3600 })).await), "4");
+    let other_token = server.client("ann", CALLER);
+    assert_eq!(read(&visit(&other_token, json!({ "max_age_s": 3600 })).await), "5");
+    assert_eq!(read(&visit(&ann, json!({ "max_age_s": 3600, "timeout_s": 9 })).await), "6");
+    // A result whose file was deleted is of no use.
+    let newest = visit(&ann, json!({ "max_age_s": 3600 })).await;
+    assert_eq!(read(&newest), "3");
+    let key = newest["output"]["artifact_key"].as_str().unwrap();
+    ann.delete(&format!("/api/v1/artifacts/{key}")).await.expect(204);
+    assert_eq!(read(&visit(&ann, json!({ "max_age_s": 3600 })).await), "7");
+
+    let input = json!({ "url": site.url("/visits"), "method": "POST", "max_age_s": 3600 });
+    let refused = ask(&ann, "http.fetch", &input).await;
+    assert_eq!(refused.json()["field"], "max_age_s");
+    refused.expect_error(400, "invalid_input");
+    let input = json!({ "code": "print(1)", "max_age_s": 3600 });
+    let refused = ask(&ann, "python.run", &input).await;
+    assert!(refused.expect_error(400, "invalid_input").contains("max_age_s"));
 }
 
 #[tokio::test]

@@ -55,6 +55,32 @@ async fn a_job_is_read_as_it_was_saved() {
 }
 
 #[tokio::test]
+async fn an_earlier_result_is_that_of_the_same_caller_and_call() {
+    let (_dir, store) = store().await;
+    let mut done = job(10, "ann", None);
+    store.add_job(&done, None).await.unwrap();
+    let since = done.created_at;
+    assert!(store.earlier_job(&done, since).await.unwrap().is_none(), "it has not ended");
+    done.state = JobState::Completed;
+    done.ended_at = Some(since + Duration::seconds(5));
+    store.save_job(&done).await.unwrap();
+    let found = store.earlier_job(&job(20, "ann", None), since).await.unwrap();
+    assert_eq!(found.map(|found| found.id), Some(done.id));
+    let late = since + Duration::seconds(6);
+    assert!(store.earlier_job(&job(20, "ann", None), late).await.unwrap().is_none(), "too old");
+    let like = job(20, "ann", None);
+    for other in [
+        job(20, "bob", None),
+        StoredJob { caller: "{\"token\":\"2\"}".to_owned(), ..like.clone() },
+        StoredJob { pack: "fs.list".to_owned(), ..like.clone() },
+        StoredJob { version: 2, ..like.clone() },
+        StoredJob { input: json!({ "path": "b" }), ..like },
+    ] {
+        assert!(store.earlier_job(&other, since).await.unwrap().is_none(), "{other:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_idempotency_key_names_one_job_of_its_owner() {
     let (_dir, store) = store().await;
     assert!(store.add_job(&job(1, "ann", Some("k")), None).await.unwrap().is_none());

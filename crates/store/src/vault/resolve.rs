@@ -162,11 +162,11 @@ impl Vault {
 
     /// Opens a credential and records its use. A use that cannot be recorded fails.
     async fn use_row(&self, row: &Row, attempt: &Attempt<'_>) -> Result<Secret, VaultError> {
-        let Credential { id, name, kind, .. } = &row.credential;
+        let Credential { id, name, kind, metadata, .. } = &row.credential;
         let bytes = self.open_row(row)?;
         self.record(&row.credential, attempt, UsageResult::Allowed).await?;
         if *kind != CredentialType::Totp {
-            let secret = Secret::new(name, *kind, bytes);
+            let secret = Secret::new(name, *kind, bytes).with_metadata(metadata.as_ref());
             remember(&secret);
             return Ok(secret);
         }

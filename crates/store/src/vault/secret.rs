@@ -4,6 +4,7 @@ use std::fmt;
 
 use helmdeck_wire::vault::{CredentialType, MAX_SECRET, MIN_SECRET};
 use secrecy::{ExposeSecret, SecretSlice};
+use serde_json::{Map, Value};
 
 use super::{VaultError, totp::Totp};
 
@@ -13,11 +14,22 @@ pub struct Secret {
     name: String,
     kind: CredentialType,
     bytes: SecretSlice<u8>,
+    metadata: Map<String, Value>,
 }
 
 impl Secret {
     pub(super) fn new(name: &str, kind: CredentialType, bytes: Vec<u8>) -> Self {
-        Self { name: name.to_owned(), kind, bytes: bytes.into() }
+        Self { name: name.to_owned(), kind, bytes: bytes.into(), metadata: Map::new() }
+    }
+
+    /// Adds the credential's notes for programs.
+    pub(super) fn with_metadata(self, metadata: Option<&Map<String, Value>>) -> Self {
+        Self { metadata: metadata.cloned().unwrap_or_default(), ..self }
+    }
+
+    /// A note for programs. It is not secret.
+    pub fn note(&self, name: &str) -> Option<&Value> {
+        self.metadata.get(name)
     }
 
     /// The credential's name.
