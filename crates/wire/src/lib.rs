@@ -28,6 +28,8 @@ pub mod job;
 pub mod keyboard;
 mod name;
 pub mod nature;
+pub mod parse;
+pub mod point;
 pub mod pointer;
 pub mod private;
 pub mod process;

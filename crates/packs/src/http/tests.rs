@@ -67,6 +67,6 @@ fn a_service_of_the_operator_cannot_redirect_to_another_server() {
     assert_eq!(error.code(), ErrorCode::EgressDenied, "{error}");
     let next = client.redirect(&request, &response("/v2/scrape")).unwrap().unwrap();
     assert_eq!(next.url, "http://10.0.0.1:3002/v2/scrape");
-    let other = HttpClient::new(Policy::default()).unwrap();
+    let other = HttpClient::new(Policy::new(Vec::new(), Vec::new())).unwrap();
     assert!(other.redirect(&request, &response("http://b.example/")).unwrap().is_some());
 }
