@@ -83,7 +83,9 @@ export function App() {
             <SessionPage key={route.id} id={route.id} />
           </Suspense>
         )}
-        {route.page === "packs" && <Packs onLogOut={logOut} />}
+        {(route.page === "packs" || route.page === "pack") && (
+          <Packs chosen={route.page === "pack" ? route.name : null} onLogOut={logOut} />
+        )}
         {route.page === "jobs" && <Jobs onLogOut={logOut} />}
         {route.page === "artifacts" && <Artifacts onLogOut={logOut} />}
         {route.page === "connect" && <Connect onLogOut={logOut} />}

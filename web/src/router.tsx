@@ -17,6 +17,7 @@ const plainPages = [
 export type Route =
   | { page: "wall" }
   | { page: (typeof plainPages)[number] }
+  | { page: "pack"; name: string }
   | { page: "session"; id: string }
   | { page: "unknown" };
 
@@ -27,8 +28,9 @@ export function routeOf(pathname: string, base: string = prefix.pathname): Route
   if (parts.length === 0) return { page: "wall" };
   const plain = plainPages.find((page) => parts.length === 1 && page === parts[0]);
   if (plain) return { page: plain };
-  if (parts.length === 2 && parts[0] === "sessions" && parts[1]) {
-    return { page: "session", id: decodeURIComponent(parts[1]) };
+  if (parts.length === 2 && parts[1]) {
+    if (parts[0] === "sessions") return { page: "session", id: decodeURIComponent(parts[1]) };
+    if (parts[0] === "packs") return { page: "pack", name: decodeURIComponent(parts[1]) };
   }
   return { page: "unknown" };
 }
@@ -36,7 +38,7 @@ export function routeOf(pathname: string, base: string = prefix.pathname): Route
 /** Where to go after the login: only to one of our pages. */
 export function nextPage(search: string): string {
   const next = new URLSearchParams(search).get("next") ?? "";
-  const pages = /^(\?view=recent|settings|tokens|artifacts|credentials|(packs|jobs|audit)(\?[\w=&.*%:+-]*)?|connect(\?client=[a-z0-9-]+)?|sessions\/[A-Za-z0-9_.-]+)$/;
+  const pages = /^(\?view=recent|settings|tokens|artifacts|credentials|(packs(\/[\w.-]+)?|jobs|audit)(\?[\w=&.*%:+-]*)?|connect(\?client=[a-z0-9-]+)?|sessions\/[A-Za-z0-9_.-]+)$/;
   return pages.test(next) ? next : "";
 }
 

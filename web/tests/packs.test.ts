@@ -119,13 +119,16 @@ test("a search needs all words, wherever they are", () => {
 });
 
 test("the list shows the first sentence", () => {
-  expect(summaryOf(pack("a", "Replace exact text: `search` and `replace`. Fails otherwise."))).toBe("Replace exact text.");
+  expect(summaryOf(pack("a", "Replace exact text: `search` and `replace`. Fails otherwise."))).toBe(
+    "Replace exact text: `search` and `replace`.",
+  );
   expect(summaryOf(pack("a", "Read a.txt"))).toBe("Read a.txt");
 });
 
 test("a pack and a job survive a login", () => {
   const page = packPage("repo.fetch", "job-1");
-  expect(page).toBe("packs?pack=repo.fetch&job=job-1");
+  expect(page).toBe("packs/repo.fetch?job=job-1");
   expect(nextPage(`?next=${encodeURIComponent(page)}`)).toBe(page);
   expect([routeOf("/packs", "/").page, routeOf("/jobs", "/").page]).toEqual(["packs", "jobs"]);
+  expect(routeOf("/x/packs/repo.fetch", "/x/")).toEqual({ page: "pack", name: "repo.fetch" });
 });

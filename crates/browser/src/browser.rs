@@ -1,6 +1,7 @@
 //! The handle to the browser of a session: one method for each action.
 
 mod current;
+mod records;
 
 use std::{
     path::PathBuf,
@@ -14,10 +15,9 @@ use std::{
 use helmdeck_cdp::Current;
 use helmdeck_wire::{
     browser::{
-        Acted, ClickElement, Clicked, ConsoleLog, Emulate, Emulated, Emulation, Execute, Executed,
-        ExportHar, ExportState, Extract, Extracted, Har, HoverElement, ImportState, Imported,
-        Interact, Interaction, Markdown, MarkdownText, Navigate, Navigated, NetworkLog,
-        PageScreenshot, Patience, Pdf, PdfDocument, PressKeys, ReadConsole, ReadNetwork,
+        Acted, ClickElement, Clicked, Emulate, Emulated, Emulation, Execute, Executed, ExportState,
+        Extract, Extracted, HoverElement, ImportState, Imported, Interact, Interaction, Markdown,
+        MarkdownText, Navigate, Navigated, PageScreenshot, Patience, Pdf, PdfDocument, PressKeys,
         SelectOptions, Selected, Snapshot, SnapshotText, StorageState, TabAction, TabId, TabList,
         Tabs, TypeInto, UploadFiles, WaitFor, Waited,
     },
@@ -30,13 +30,8 @@ use tokio::{select, sync::watch};
 
 use self::current::KnownBrowser;
 use crate::{
-    BrowserError, Incoming,
-    address::addressed,
-    emulation::Emulating,
-    page_action::PageAction,
-    private::SignIn,
-    record::{self, Records},
-    running::Owner,
+    BrowserError, Incoming, address::addressed, emulation::Emulating, page_action::PageAction,
+    private::SignIn, record::Records, running::Owner,
 };
 
 /// The browser of a session. A cheap handle that survives restarts of the browser process.
@@ -324,36 +319,6 @@ impl Browser {
         running.look_again().await;
         let list = running.known.tabs.lock().list();
         Ok(TabList { tabs: list })
-    }
-
-    /// Returns recorded console messages.
-    pub async fn console(&self, wanted: &ReadConsole) -> Result<ConsoleLog, BrowserError> {
-        self.recorded(wanted.tab.as_ref()).await?;
-        Ok(self.shared.records.lock().console.read(wanted))
-    }
-
-    /// Returns recorded requests.
-    pub async fn network(&self, wanted: &ReadNetwork) -> Result<NetworkLog, BrowserError> {
-        self.recorded(wanted.tab.as_ref()).await?;
-        Ok(self.shared.records.lock().network.read(wanted))
-    }
-
-    /// Returns recorded requests as a HAR document.
-    pub async fn har(&self, wanted: &ExportHar) -> Result<Har, BrowserError> {
-        self.recorded(wanted.tab.as_ref()).await?;
-        let (requests, pages) = self.shared.records.lock().network.export(wanted);
-        Ok(record::har(&requests, &pages, wanted.secrets))
-    }
-
-    /// Waits until all events of a tab, or of all tabs, are recorded.
-    async fn recorded(&self, tab: Option<&TabId>) -> Result<(), BrowserError> {
-        let running = self.running(due(Patience::default())).await?;
-        running.flush().await;
-        match tab {
-            // The records of a closed tab can still be read.
-            Some(tab) if !self.shared.records.lock().knows(tab) => running.find(tab).map(|_| ()),
-            _ => Ok(()),
-        }
     }
 
     /// Begins an action in a tab whose page has not crashed.

@@ -11,7 +11,10 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 use tokio::{join, time::timeout_at};
 
-use crate::{BrowserError, context::Context, hidden::Hidden, page::Page, running::Running};
+use crate::{
+    BrowserError, attach::auto_attach, context::Context, hidden::Hidden, page::Page,
+    running::Running,
+};
 
 /// Limit on waiting for a busy page, which applies the change later.
 const TOLD: Duration = Duration::from_secs(5);
@@ -142,7 +145,12 @@ impl Running {
             ..before.clone()
         };
         for (now, before) in [(&let_go, &before), (&now, &let_go)] {
-            let calls = calls(now, before);
+            let mut calls = calls(now, before);
+            let waits = |emulation: &Emulation| *emulation != Emulation::default();
+            if waits(now) != waits(before) {
+                // Frames and workers wait for us only if they must be told something first.
+                calls.push(auto_attach(waits(now)));
+            }
             let pages = self.known.tabs.lock().pages();
             let sessions = pages.iter().flat_map(|page| {
                 let sessions = page.sessions();

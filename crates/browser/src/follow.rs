@@ -23,7 +23,7 @@ use tokio::{
 };
 
 use crate::{
-    attach::{attach, prepare},
+    attach::{Subject, attach, attach_again, prepare},
     frames::Described,
     page::{Opening, Page},
     record::Releases,
@@ -57,6 +57,8 @@ pub(crate) struct Follower {
 struct Attached {
     session_id: SessionId,
     target_info: Target,
+    #[serde(default)]
+    waiting_for_debugger: bool,
 }
 
 #[derive(Deserialize)]
@@ -183,8 +185,11 @@ impl Follower {
                 page.tell();
             }
             // Later calls read lost state again; only the records have a gap.
-            (Err(Lagged(events)), _, Some(page)) => {
+            (Err(Lagged(events)), session, Some(page)) => {
                 self.known.records.lock().missed(page.tab(), events, OffsetDateTime::now_utc());
+                if let Some(session) = session.filter(|_| self.known.emulating.any()) {
+                    self.jobs.push(attach_again(page, session).boxed());
+                }
             }
             (_, _, None) => {}
         }
@@ -205,7 +210,7 @@ impl Follower {
                 self.jobs.push(attach(self.cdp.clone(), target_info.target_id).boxed());
             }
             "Target.attachedToTarget" => {
-                let Ok(Attached { session_id, target_info }) = event.read() else { return };
+                let Ok(Attached { session_id, target_info, .. }) = event.read() else { return };
                 if target_info.kind == "page" {
                     self.open(session_id, target_info);
                 }
@@ -247,17 +252,19 @@ impl Follower {
     /// Handles a page that we were attached to.
     fn open(&mut self, session: SessionId, target: Target) {
         let page = Page::new(self.cdp.clone(), session.clone(), &target, Instant::now());
-        self.listen(&page, &session);
+        // If the page waits, then for another client, which opened it.
+        self.listen(&page, &session, false);
         self.known.tabs.lock().attached(page, target);
     }
 
-    fn listen(&mut self, page: &Page, session: &SessionId) {
+    fn listen(&mut self, page: &Page, session: &SessionId, waits: bool) {
         let events = self.cdp.events(Some(session));
         self.heard.push(tagged(Some(session.clone()), events));
         self.pages.insert(session.clone(), page.clone());
         let worker = self.workers.contains(session);
         let emulating = Arc::clone(&self.known.emulating);
-        self.jobs.push(prepare(page.clone(), session.clone(), worker, emulating).boxed());
+        let subject = Subject { session: session.clone(), worker, waits };
+        self.jobs.push(prepare(page.clone(), subject, emulating).boxed());
     }
 
     /// Applies shared emulation again after a page went away: others may have shared its settings.
@@ -282,16 +289,17 @@ impl Follower {
         }
         match method {
             "Target.attachedToTarget" => {
-                let Ok(Attached { session_id, target_info }) = event.read() else { return };
+                let Ok(attached) = event.read() else { return };
+                let Attached { session_id, target_info, waiting_for_debugger: waits } = attached;
                 if target_info.kind == "iframe" {
                     page.with(|state| state.frames.moved_to(&session_id, &target_info.target_id));
-                    self.listen(page, &session_id);
+                    self.listen(page, &session_id, waits);
                 } else if target_info.kind == "worker" {
                     // The worker's script is loaded, and the page gets no event for that.
                     let now = Instant::now();
                     page.with(|state| state.network.ended(&target_info.target_id, now));
                     self.workers.insert(session_id.clone());
-                    self.listen(page, &session_id);
+                    self.listen(page, &session_id, waits);
                 }
             }
             "Target.detachedFromTarget" => {

@@ -211,7 +211,7 @@ impl Hidden {
 impl Drop for Browser {
     fn drop(&mut self) {
         let (cdp, session) = (self.cdp.clone(), self.session.clone());
-        tokio::spawn(async move {
+        helmdeck_task::spawn(async move {
             let params = json!({ "sessionId": session });
             let _ = cdp.call::<IgnoredAny>(None, "Target.detachFromTarget", params, LEAVE).await;
         });

@@ -134,7 +134,7 @@ impl Running {
         let (flush, asked) = mpsc::unbounded_channel();
         let mut follower = Follower::new(cdp.clone(), Arc::clone(&known), browser, events, asked);
         follower.catch_up().await;
-        let follower = tokio::spawn(follower.follow()).abort_handle();
+        let follower = helmdeck_task::spawn(follower.follow()).abort_handle();
         let casts = Casts::new(cdp.clone());
         Ok(Self { cdp, known, owner, casts, follower, flush })
     }

@@ -75,7 +75,7 @@ struct EndOnDrop(Option<Page>);
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
         let Some(page) = self.0.take() else { return };
-        tokio::spawn(async move {
+        helmdeck_task::spawn(async move {
             let (end, until) = ("Runtime.terminateExecution", Instant::now() + END);
             let _ = page.call::<IgnoredAny>(page.session(), end, json!({}), until).await;
         });

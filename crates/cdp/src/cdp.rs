@@ -61,7 +61,7 @@ impl Cdp {
     {
         let (posts, posted) = Posts::new();
         let dispatcher = Arc::new(Dispatcher::new(posts.clone()));
-        let pipe = tokio::spawn(carry(posted, Arc::clone(&dispatcher)));
+        let pipe = helmdeck_task::spawn(carry(posted, Arc::clone(&dispatcher)));
         let shared = Shared { dispatcher, posts, pipe: pipe.abort_handle() };
         Self { shared: Arc::new(shared) }
     }
@@ -125,7 +125,7 @@ impl Cdp {
     /// [`Self::hand_over`] exempts the clients of the person in control.
     pub async fn client(&self, label: &str, deadline: Duration) -> Result<Client, CdpError> {
         // A separate task, so that a cancelled call leaves no half-open client.
-        let opening = tokio::spawn(Client::open(self.clone(), label.to_owned()));
+        let opening = helmdeck_task::spawn(Client::open(self.clone(), label.to_owned()));
         let opening = timeout(deadline, opening);
         match opening.await {
             Ok(opened) => opened.unwrap_or(Err(CdpError::BrowserGone)),

@@ -2,11 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
+use helmdeck_task::block_in_place;
 use helmdeck_wire::window::BrowserWindow;
-use tokio::{
-    task::block_in_place,
-    time::{Instant, sleep},
-};
+use tokio::time::{Instant, sleep};
 use x11rb::protocol::{
     Event,
     xproto::{

@@ -27,10 +27,10 @@ use std::{
 };
 
 use bytes::Bytes;
+use helmdeck_task::block_in_place;
 use parking_lot::Mutex;
 use tokio::{
     sync::{mpsc, oneshot},
-    task::block_in_place,
     time::{Instant, sleep_until},
 };
 
@@ -183,7 +183,7 @@ impl Bus {
         let driver = Driver::new(Source::open(line)?, self.idle.clone(), self.sequence.clone());
         // Each subscriber asks one thing at a time; when the channel is full, they wait.
         let (asks, inbox) = mpsc::channel(16);
-        tokio::spawn(driver.run(inbox));
+        helmdeck_task::spawn(driver.run(inbox));
         *current = Some(asks.downgrade());
         Ok(asks)
     }
@@ -193,7 +193,7 @@ impl Bus {
         let mut kept = self.kept.lock();
         kept.driver = Some(driver);
         if kept.until.replace(Instant::now() + LINGER).is_none() {
-            tokio::spawn(release_all(self.kept.clone()));
+            helmdeck_task::spawn(release_all(self.kept.clone()));
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use tokio::{task::block_in_place, time::Instant};
+use helmdeck_task::block_in_place;
+use tokio::time::Instant;
 use x11rb::{
     connection::Connection as _,
     protocol::{

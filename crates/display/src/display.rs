@@ -5,8 +5,9 @@ use std::sync::{
     atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
+use helmdeck_task::block_in_place;
 use parking_lot::Mutex;
-use tokio::{sync::MutexGuard, task::block_in_place};
+use tokio::sync::MutexGuard;
 use x11rb::protocol::randr::Mode;
 
 use crate::{

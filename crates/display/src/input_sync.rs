@@ -5,10 +5,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{
-    task::block_in_place,
-    time::{Instant, sleep},
-};
+use helmdeck_task::block_in_place;
+use tokio::time::{Instant, sleep};
 use x11rb::{
     connection::Connection as _,
     protocol::{

@@ -2,11 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
+use helmdeck_task::block_in_place;
 use helmdeck_wire::{
     keyboard::{Held as HeldReply, HoldKey, Key, Pressed, Type, Typed},
     status::Seconds,
 };
-use tokio::{task::block_in_place, time::sleep};
+use tokio::time::sleep;
 use x11rb::protocol::xproto::Keycode;
 
 use crate::{

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
+use helmdeck_task::block_in_place;
 use helmdeck_wire::pointer::{
     Button, Click, Clicked, CursorPosition, Direction, DoubleClick, Drag, Dragged, Modifier,
     ModifierClick, ModifierClicked, MouseDown, MouseMove, MouseUp, Moved, MultiClicked, Point, Px,
     Scroll, Scrolled, TripleClick,
 };
-use tokio::{
-    task::block_in_place,
-    time::{Instant, sleep},
-};
+use tokio::time::{Instant, sleep};
 use x11rb::protocol::xproto::{ConnectionExt as _, KeyButMask};
 
 use crate::{

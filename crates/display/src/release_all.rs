@@ -1,6 +1,6 @@
 //! Releases everything that is held down when control changes.
 
-use tokio::task::block_in_place;
+use helmdeck_task::block_in_place;
 use x11rb::{
     connection::Connection as _,
     protocol::{

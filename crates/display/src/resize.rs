@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use helmdeck_task::block_in_place;
 use helmdeck_wire::{
     screen::{Resize, Resized},
     size::Geometry,
 };
-use tokio::task::block_in_place;
 use x11rb::{
     connection::Connection as _,
     protocol::{

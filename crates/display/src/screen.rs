@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use bytes::Bytes;
+use helmdeck_task::block_in_place;
 use helmdeck_wire::screen::{Format, Picture, Screenshot, Zoom};
-use tokio::task::block_in_place;
 use x11rb::protocol::xfixes::ConnectionExt as _;
 
 use crate::{

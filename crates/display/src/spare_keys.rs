@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::task::block_in_place;
+use helmdeck_task::block_in_place;
 use x11rb::{
     connection::Connection as _,
     protocol::xproto::{ConnectionExt as _, Keycode},

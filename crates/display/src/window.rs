@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use helmdeck_task::block_in_place;
 use helmdeck_wire::window::{Focus, Focused, ListWindows, Window as WindowFacts, Windows};
-use tokio::{task::block_in_place, time::Instant};
+use tokio::time::Instant;
 use x11rb::{
     cookie::Cookie,
     protocol::{

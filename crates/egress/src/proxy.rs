@@ -59,7 +59,7 @@ impl Proxy {
     pub fn serve(incoming: impl Incoming, gate: Gate) -> Self {
         let capacity = gate.limits().connections;
         let permits = Arc::new(Semaphore::new(capacity));
-        let task = tokio::spawn(accept(incoming, gate, Arc::clone(&permits)));
+        let task = helmdeck_task::spawn(accept(incoming, gate, Arc::clone(&permits)));
         Self { permits, capacity, _task: Arc::new(AbortOnDropHandle::new(task)) }
     }
 

@@ -54,7 +54,7 @@ impl Upstream {
             .handshake(stream);
         // Sends nothing yet, so it does not wait.
         let (sender, connection) = handshake.await.map_err(EgressError::Broken)?;
-        let driver = tokio::spawn(async move {
+        let driver = helmdeck_task::spawn(async move {
             // The pending request reports the failure, too.
             let _ = connection.with_upgrades().await;
         });

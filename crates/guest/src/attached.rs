@@ -6,6 +6,7 @@ use std::{io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 use axum::body::Body;
 use helmdeck_cdp::{Cdp, Current};
 use helmdeck_display::{Display, DisplayError};
+use helmdeck_task::{BoxFuture, boxed};
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
     error::with_causes,
@@ -15,7 +16,7 @@ use http::{Request, Uri, uri::PathAndQuery};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::DuplexStream,
     net::lookup_host,
     task::JoinSet,
     time::{sleep, timeout},
@@ -93,43 +94,52 @@ pub struct Attachment {
 
 impl Attachment {
     /// Connects to the X display and the browser, as far as they are given.
-    pub async fn start(display: Option<&str>, cdp: Option<&str>) -> Result<Self, GuestError> {
-        let place = PrivateDir::make().map_err(|e| GuestError::Io("private directory", e))?;
-        let (log, mut tasks) = (Log::default(), JoinSet::new());
-        let mut attached = Attached { display: None, passwords: None, browser: None };
-        let mut kept = None;
-        if let Some(name) = display {
-            let reached = Display::connect(name).map_err(|error| no_display(name, error));
-            attached.display = Some(reached?);
-            attached.passwords = watchable(name, place.path(), &log, &mut tasks).await?;
-        }
-        if let Some(address) = cdp {
-            let address = Address::parse(address)?;
-            let first = address.connect().await?;
-            let current = Arc::new(Current::new());
-            current.set(first.clone());
-            let structured = helmdeck_browser::Browser::attached(current.clone());
-            attached.browser = Some(Reached { current: current.clone(), structured });
-            kept = Some((address, first, current));
-        }
-        let live_view = attached.passwords.is_some();
-        let watched = attached.display.clone();
-        let (has_display, has_browser) = (display.is_some(), cdp.is_some());
-        let guest = Guest::of(attached, log);
-        for (there, stage) in [(has_display, Stage::Display), (has_browser, Stage::Browser)] {
-            if there {
-                guest.reports.tell(Progress::Done(stage));
+    pub fn start<'a>(
+        display: Option<&'a str>,
+        cdp: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Self, GuestError>> {
+        Box::pin(async move {
+            let place = PrivateDir::make().map_err(|e| GuestError::Io("private directory", e))?;
+            let (log, mut tasks) = (Log::default(), JoinSet::new());
+            let mut attached = Attached { display: None, passwords: None, browser: None };
+            let mut kept = None;
+            if let Some(name) = display {
+                let reached = Display::connect(name).map_err(|error| no_display(name, error));
+                attached.display = Some(reached?);
+                attached.passwords = watchable(name, place.path(), &log, &mut tasks).await?;
             }
-        }
-        guest.reports.tell(Progress::Ready);
-        if let Some((address, first, current)) = kept {
-            let (reports, log) = (guest.reports.clone(), guest.log.clone());
-            tasks.spawn(keep_browser(address, first, current, reports, log));
-        }
-        if let Some(display) = watched {
-            tasks.spawn(watch_display(display, guest.reports.clone(), guest.log.clone()));
-        }
-        Ok(Self { guest, live_view, _tasks: tasks, _place: place })
+            if let Some(address) = cdp {
+                let address = Address::parse(address)?;
+                let first = address.connect().await?;
+                let current = Arc::new(Current::new());
+                current.set(first.clone());
+                let structured = helmdeck_browser::Browser::attached(current.clone());
+                attached.browser = Some(Reached { current: current.clone(), structured });
+                kept = Some((address, first, current));
+            }
+            let live_view = attached.passwords.is_some();
+            let watched = attached.display.clone();
+            let (has_display, has_browser) = (display.is_some(), cdp.is_some());
+            let guest = Guest::of(attached, log);
+            for (there, stage) in [(has_display, Stage::Display), (has_browser, Stage::Browser)] {
+                if there {
+                    guest.reports.tell(Progress::Done(stage));
+                }
+            }
+            guest.reports.tell(Progress::Ready);
+            if let Some((address, first, current)) = kept {
+                let (reports, log) = (guest.reports.clone(), guest.log.clone());
+                tasks.spawn(boxed(keep_browser(address, first, current, reports, log)));
+            }
+            if let Some(display) = watched {
+                tasks.spawn(boxed(watch_display(
+                    display,
+                    guest.reports.clone(),
+                    guest.log.clone(),
+                )));
+            }
+            Ok(Self { guest, live_view, _tasks: tasks, _place: place })
+        })
     }
 
     /// A handle that serves connections of the link.
@@ -138,10 +148,13 @@ impl Attachment {
     }
 
     /// Releases every key and button that actions hold.
-    pub async fn release_all(&self) {
-        if let Ok(display) = self.guest.display() {
-            let _ = timeout(RELEASE_DEADLINE, display.release_all()).await;
-        }
+    pub fn release_all(&self) -> BoxFuture<'static, ()> {
+        let guest = self.guest.clone();
+        Box::pin(async move {
+            if let Ok(display) = guest.display() {
+                let _ = timeout(RELEASE_DEADLINE, display.release_all()).await;
+            }
+        })
     }
 }
 
@@ -153,14 +166,16 @@ pub struct Connections {
 
 impl Connections {
     /// Serves one connection until it ends or is upgraded.
-    pub async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        let router = router::router(self.guest);
-        let answer = service_fn(move |request: Request<Incoming>| {
-            router.clone().oneshot(request.map(Body::new))
-        });
-        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), answer);
-        // Disconnects of the server are normal.
-        let _ = connection.with_upgrades().await;
+    pub fn serve(self, stream: DuplexStream) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let router = router::router(self.guest);
+            let answer = service_fn(move |request: Request<Incoming>| {
+                router.clone().oneshot(request.map(Body::new))
+            });
+            let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), answer);
+            // Disconnects of the server are normal.
+            let _ = connection.with_upgrades().await;
+        })
     }
 }
 
@@ -188,7 +203,7 @@ async fn watchable(
     let passwords = Passwords::generate(place)?;
     match scraper::start(display, &passwords, log).await {
         Ok(Some(keep)) => {
-            tasks.spawn(keep);
+            tasks.spawn(boxed(keep));
             Ok(Some(passwords))
         }
         Ok(None) => {

@@ -158,14 +158,14 @@ impl Guest {
         let (reports, activity) = (self.reports.clone(), self.activity.clone());
         let alone = orphan_timeout::must_end(begin.alone, reports, activity, self.log.clone());
         // The sandbox ends with the guest.
-        tokio::spawn(async {
+        helmdeck_task::spawn(async {
             alone.await;
             std::process::exit(0)
         });
         if let Some(limit) = begin.watch_memory_bytes {
-            tokio::spawn(watchdog::watch(limit, self.measured.clone(), self.log.clone()));
+            helmdeck_task::spawn(watchdog::watch(limit, self.measured.clone(), self.log.clone()));
         }
-        tokio::spawn(self.clone().start(begin));
+        helmdeck_task::spawn(self.clone().start(begin));
         Ok(())
     }
 
@@ -199,10 +199,15 @@ impl Guest {
         if let Err(error) = passthrough::listen(session.cdp.clone(), log.clone()) {
             log.line("guest", &format!("browsers started by the agent are not followed: {error}"));
         }
-        tokio::spawn(handover::tidy());
-        tokio::spawn(self.execs.clone().forget_old());
+        helmdeck_task::spawn(handover::tidy());
+        helmdeck_task::spawn(self.execs.clone().forget_old());
         if let Some(limit) = begin.workspace_bytes {
-            tokio::spawn(workspace::watch(limit, nest.clone(), self.execs.clone(), log.clone()));
+            helmdeck_task::spawn(workspace::watch(
+                limit,
+                nest.clone(),
+                self.execs.clone(),
+                log.clone(),
+            ));
         }
         let (display, current) = (session.display.clone(), session.cdp.clone());
         let panel = display.is_some().then(|| self.panel.begin());
@@ -210,16 +215,16 @@ impl Guest {
         *self.state.lock() = State::Ready(session);
         reports.tell(Progress::Ready);
         if let Some(xvnc) = xvnc {
-            tokio::spawn(supervise::watch_display(xvnc, reports.clone(), log.clone()));
+            helmdeck_task::spawn(supervise::watch_display(xvnc, reports.clone(), log.clone()));
             if let Some(display) = display.clone() {
-                tokio::spawn(desktop::follow_browser(display, current, reports.clone()));
+                helmdeck_task::spawn(desktop::follow_browser(display, current, reports.clone()));
             }
             desktop::start_extras(&nest, &log).await;
             if let Some((panel, display)) = panel.zip(display.clone()) {
-                tokio::spawn(panel.watch(display));
+                helmdeck_task::spawn(panel.watch(display));
             }
         }
-        tokio::spawn(supervise::keep_a_tab(tabs, self.leaving.clone()));
+        helmdeck_task::spawn(supervise::keep_a_tab(tabs, self.leaving.clone()));
         let parts = supervise::Parts { display, begin, leaving: self.leaving.clone() };
         supervise::keep_browser(browser, parts, reports, log).await;
     }

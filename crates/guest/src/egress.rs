@@ -97,7 +97,7 @@ impl Egress {
     /// Listens for proxy connections, for the life of the guest.
     pub async fn listen(&self) -> io::Result<()> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT)).await?;
-        tokio::spawn(self.clone().accept(listener, None));
+        helmdeck_task::spawn(self.clone().accept(listener, None));
         Ok(())
     }
 
@@ -110,7 +110,7 @@ impl Egress {
                 Ok((stream, _)) => {
                     let egress = self.clone();
                     let client = Client { stream, forwarded_port, _place: place };
-                    tokio::spawn(async move { egress.hand_over(client).await });
+                    helmdeck_task::spawn(async move { egress.hand_over(client).await });
                 }
                 Err(_) => sleep(ACCEPT_PAUSE).await,
             }
@@ -156,7 +156,7 @@ mod tests {
         let (stream, _) = listener.accept().await.unwrap();
         let place = places.acquire_owned().await.unwrap();
         let client = Client { stream, forwarded_port: None, _place: place };
-        tokio::spawn({
+        helmdeck_task::spawn({
             let egress = egress.clone();
             async move { egress.hand_over(client).await }
         });
@@ -168,7 +168,7 @@ mod tests {
         let (mut program, client) = connected().await;
         program.write_all(b"half a request").await.unwrap();
         let (mut server, ours) = duplex(1 << 10);
-        let relay = tokio::spawn(client.relay(ours));
+        let relay = helmdeck_task::spawn(client.relay(ours));
         let mut heard = [0; 14];
         server.read_exact(&mut heard).await.unwrap();
         assert_eq!(&heard, b"half a request");
@@ -184,7 +184,7 @@ mod tests {
     async fn a_reset_by_the_program_ends_the_connection_to_the_server() {
         let (program, client) = connected().await;
         let (mut server, ours) = duplex(1 << 10);
-        let relay = tokio::spawn(client.relay(ours));
+        let relay = helmdeck_task::spawn(client.relay(ours));
         // This closes with a reset.
         rustix::net::sockopt::set_socket_linger(&program, Some(Duration::ZERO)).unwrap();
         drop(program);
@@ -198,7 +198,7 @@ mod tests {
     async fn a_half_closed_program_still_gets_the_answer() {
         let (mut program, client) = connected().await;
         let (mut server, ours) = duplex(1 << 10);
-        let relay = tokio::spawn(client.relay(ours));
+        let relay = helmdeck_task::spawn(client.relay(ours));
         program.write_all(b"all").await.unwrap();
         program.shutdown().await.unwrap();
         let mut heard = String::new();

@@ -77,7 +77,7 @@ impl Guest {
         self.execs.all.lock().push(command.clone());
         let (execs, log) = (self.execs.clone(), self.log.clone());
         // Ends with the command.
-        tokio::spawn(async move {
+        helmdeck_task::spawn(async move {
             run::run(&command, pipes, timeout, &log).await;
             drop((place, executing));
             execs.forget_excess();

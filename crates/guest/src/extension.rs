@@ -6,10 +6,10 @@ use std::{fs, path::Path, time::Duration};
 use bytes::Bytes;
 use futures_util::Stream;
 use helmdeck_cdp::{Cdp, CdpError};
+use helmdeck_task::block_in_place;
 use helmdeck_wire::extension::ExtensionName;
 use serde::de::IgnoredAny;
 use serde_json::json;
-use tokio::task::block_in_place;
 
 use crate::{archive, error::GuestError};
 

@@ -11,6 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
+use helmdeck_task::block_in_place;
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
     file::{FileEntry, FileKind, FileList, FileStored, HomePath},
@@ -24,7 +25,6 @@ use rustix::{
     io::Errno,
 };
 use time::OffsetDateTime;
-use tokio::task::block_in_place;
 
 use crate::{error::GuestError, nest::HOME};
 

@@ -40,7 +40,8 @@ impl Forwards {
                 continue;
             }
             let listeners = bind(*port).map_err(|error| refusal(*port, &error))?;
-            let accept = |listener| tokio::spawn(egress.clone().accept(listener, Some(*port)));
+            let accept =
+                |listener| helmdeck_task::spawn(egress.clone().accept(listener, Some(*port)));
             open.insert(*port, listeners.into_iter().map(accept).collect());
         }
         Ok(())

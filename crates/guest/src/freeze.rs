@@ -13,9 +13,10 @@ use std::{
     time::Duration,
 };
 
+use helmdeck_task::block_in_place;
 use helmdeck_wire::guest::Begin;
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::{sync::Mutex, task::block_in_place, time::sleep};
+use tokio::{sync::Mutex, time::sleep};
 
 use crate::nest::Nest;
 

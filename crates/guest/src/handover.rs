@@ -15,13 +15,14 @@ use std::{
     time::Duration,
 };
 
+use helmdeck_task::block_in_place;
 use helmdeck_wire::file::{FileKind, HomePath};
 use rustix::{
     fs::{AtFlags, CWD, FileType, OFlags, fstat, linkat},
     io::Errno,
 };
 use serde_json::Value;
-use tokio::{task::block_in_place, time::sleep};
+use tokio::time::sleep;
 
 use crate::{
     error::GuestError,

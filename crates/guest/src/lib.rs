@@ -28,6 +28,7 @@ mod files;
 mod forwards;
 mod freeze;
 mod handover;
+mod json;
 mod log;
 mod nest;
 mod network;
@@ -75,13 +76,13 @@ pub fn run(listen_fd: RawFd) -> io::Result<()> {
     // Two workers: one may wait for the X server while the other answers.
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(async {
+    helmdeck_task::block_on(&runtime, async {
         let listener = tokio::net::UnixListener::from_std(listener)?;
         let guest = begin::Guest::default();
         if let Some(why) = unlinked {
             guest.log.line("guest", &why);
         }
-        tokio::spawn(guest.clone().end_unless_begun());
+        helmdeck_task::spawn(guest.clone().end_unless_begun());
         axum::serve(listener, router::router(guest)).await
     })
 }

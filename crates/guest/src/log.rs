@@ -82,13 +82,13 @@ impl Log {
         let reader = OwnedFd::from(reader);
         rustix::io::ioctl_fionbio(&reader, true)?;
         let reader = pipe::Receiver::from_owned_fd(reader)?;
-        tokio::spawn(self.clone().read_lines(who.to_owned(), reader));
+        helmdeck_task::spawn(self.clone().read_lines(who.to_owned(), reader));
         Ok(writer.into())
     }
 
     /// Continues to read a program's output, and logs it under its name.
     pub fn take(&self, who: &str, reader: pipe::Receiver) {
-        tokio::spawn(self.clone().read_lines(who.to_owned(), reader));
+        helmdeck_task::spawn(self.clone().read_lines(who.to_owned(), reader));
     }
 
     async fn read_lines(self, who: String, reader: pipe::Receiver) {

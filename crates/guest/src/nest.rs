@@ -25,8 +25,8 @@ pub use kinds::{
 };
 
 use helmdeck_spawn::Layer;
+use helmdeck_task::block_in_place;
 use parking_lot::Mutex;
-use tokio::task::block_in_place;
 
 use self::leader::Leader;
 use crate::{error::GuestError, log::Log};

@@ -59,7 +59,7 @@ mod tests {
         let panel = Panel::default();
         panel.drawn().await;
         let drawing = panel.begin();
-        let waiting = tokio::spawn({
+        let waiting = helmdeck_task::spawn({
             let panel = panel.clone();
             async move { panel.drawn().await }
         });

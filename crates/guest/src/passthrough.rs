@@ -87,7 +87,7 @@ impl fmt::Display for Hello {
 pub fn listen(current: Arc<Current>, log: Log) -> io::Result<()> {
     let listener = UnixListener::bind(SOCKET)?;
     let places = Arc::new(Semaphore::new(MAX_BROWSERS));
-    tokio::spawn(async move {
+    helmdeck_task::spawn(async move {
         loop {
             let Ok((stream, _)) = listener.accept().await else {
                 sleep(ACCEPT_PAUSE).await;
@@ -98,7 +98,7 @@ pub fn listen(current: Arc<Current>, log: Log) -> io::Result<()> {
                 continue;
             };
             let (current, log) = (current.clone(), log.clone());
-            tokio::spawn(async move {
+            helmdeck_task::spawn(async move {
                 follow(stream, &current, &log).await;
                 drop(place);
             });

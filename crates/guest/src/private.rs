@@ -96,7 +96,7 @@ impl Guest {
         *open = Some(Open { key, by, current, nest, browser, tab });
         let guest = self.clone();
         // Ends with the browser.
-        tokio::spawn(async move {
+        helmdeck_task::spawn(async move {
             let _ = process.ended.await;
             guest.private_browser_ended(&cdp).await;
         });

@@ -16,9 +16,10 @@ use std::{
 use bytes::Bytes;
 use futures_util::Stream;
 use helmdeck_cdp::{Cdp, CdpError, Current};
+use helmdeck_task::block_in_place;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
-use tokio::{sync::Notify, task::block_in_place, time::timeout};
+use tokio::{sync::Notify, time::timeout};
 
 use crate::{
     archive::{self, Source},

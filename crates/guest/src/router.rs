@@ -1,10 +1,11 @@
 //! The guest's routes: maps paths to actions. Nothing is decided here.
 
+mod actions;
 mod files;
 mod streams;
 
 use axum::{
-    Json, Router,
+    Router,
     body::Body,
     extract::{DefaultBodyLimit, Request, State},
     middleware::{Next, from_fn_with_state},
@@ -13,110 +14,20 @@ use axum::{
 };
 use helmdeck_link::route;
 use helmdeck_wire::{
-    Action,
-    body::BytesReply,
-    browser::{
-        ClickElement, Emulate, Execute, ExportHar, ExportState, Extract, HoverElement, ImportState,
-        Interact, Markdown, Navigate, PageScreenshot, Pdf, PressKeys, ReadConsole, ReadNetwork,
-        SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
-    },
-    clipboard::Clipboard,
-    control::Hands,
     guest::{Begin, EndPrivate, ForwardedPorts, HandedOver, Hello, LINK_VERSION, StartPrivate},
-    keyboard::{HoldKey, Key, Type},
-    pointer::{
-        Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
-        Scroll, TripleClick,
-    },
     private::PrivateEnded,
-    process::{Launch, Launched},
-    screen::{Format, Resize, Screenshot, Zoom},
-    status::{Wait, Waited},
-    window::{Focus, ListWindows},
 };
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header::CONTENT_TYPE};
+use http::StatusCode;
 
-use crate::{act, begin::Guest, error::GuestError, exec, handover};
+use crate::{begin::Guest, error::GuestError, exec, json::Json};
 
 /// The largest request: a long text to type, or a clipboard.
 const MAX_BODY: usize = 32 << 20;
 
-/// Routes actions to the display's methods: `Action => method as how_to_answer`.
-macro_rules! on_display {
-    ($router:expr, $($action:ident => $method:ident($($more:expr)?) as $answer:ident),* $(,)?) => {
-        $router$(.route(&route::act($action::NAME), post(
-            |State(guest): State<Guest>, Json(action): Json<$action>| async move {
-                let reply = guest.display()?.$method(&action $(, $more)?).await.map_err(GuestError::from)?;
-                Ok::<_, GuestError>($answer(reply))
-            },
-        )))*
-    };
-}
-
-/// Routes actions to the structured browser's methods.
-macro_rules! on_browser {
-    ($router:expr, $($action:ident => $method:ident as $answer:ident),* $(,)?) => {
-        $router$(.route(&route::act($action::NAME), post(
-            |State(guest): State<Guest>, headers: HeaderMap, Json(action): Json<$action>| async move {
-                let browser = guest.browser()?.in_hands(hands(&headers));
-                Ok::<_, GuestError>($answer(browser.$method(&action).await?))
-            },
-        )))*
-    };
-}
-
 /// Every route of the guest.
 pub fn router(guest: Guest) -> Router {
-    let router = Router::new()
-        .route(&route::act(Launch::NAME), post(launch))
-        .route(&route::act(Wait::NAME), post(wait))
-        .route(&route::act(Resize::NAME), post(resize))
-        .route(&route::act(UploadFiles::NAME), post(upload))
-        .route(&route::act(Screenshot::NAME), post(screenshot))
-        .route(&route::act(Navigate::NAME), post(navigate))
-        .route(&route::act(Tabs::NAME), post(tabs));
-    let router = on_display!(router,
-        Click => click() as Json,
-        DoubleClick => double_click() as Json,
-        TripleClick => triple_click() as Json,
-        ModifierClick => modifier_click() as Json,
-        MouseMove => mouse_move() as Json,
-        MouseDown => mouse_down() as Json,
-        MouseUp => mouse_up() as Json,
-        Drag => drag() as Json,
-        Scroll => scroll() as Json,
-        CursorPosition => cursor_position() as Json,
-        Type => type_text() as Json,
-        Key => key() as Json,
-        HoldKey => hold_key() as Json,
-        Clipboard => clipboard() as Json,
-        ListWindows => windows() as Json,
-        Focus => focus() as Json,
-        Zoom => zoom(Format::default()) as bytes,
-    );
-    let router = on_browser!(router,
-        WaitFor => wait_for as Json,
-        Execute => execute as Json,
-        Extract => extract as Json,
-        Snapshot => snapshot as Json,
-        Markdown => markdown as Json,
-        PageScreenshot => screenshot as bytes,
-        Pdf => pdf as bytes,
-        ReadConsole => console as Json,
-        ReadNetwork => network as Json,
-        ExportHar => har as Json,
-        ClickElement => click as Json,
-        TypeInto => type_into as Json,
-        SelectOptions => select as Json,
-        HoverElement => hover as Json,
-        PressKeys => press as Json,
-        Interact => interact as Json,
-        ExportState => export_state as Json,
-        ImportState => import_state as Json,
-        Emulate => emulate as Json,
-    );
     // Only actions count as activity: reading the log or the version does not.
-    let actions = router.route_layer(from_fn_with_state(guest.clone(), count));
+    let actions = actions::routes().route_layer(from_fn_with_state(guest.clone(), count));
     let routes = actions
         .route(route::HELLO, get(hello))
         .route(route::BEGIN, post(begin))
@@ -204,7 +115,7 @@ async fn start_private(
     State(guest): State<Guest>,
     Json(wanted): Json<StartPrivate>,
 ) -> Result<(), GuestError> {
-    let starting = tokio::spawn(async move { guest.start_private(wanted).await });
+    let starting = helmdeck_task::spawn(async move { guest.start_private(wanted).await });
     starting.await.unwrap_or(Err(GuestError::Ended("chromium")))
 }
 
@@ -212,91 +123,12 @@ async fn end_private(
     State(guest): State<Guest>,
     Json(wanted): Json<EndPrivate>,
 ) -> Result<Json<PrivateEnded>, GuestError> {
-    let ending = tokio::spawn(async move { guest.end_private(wanted).await });
+    let ending = helmdeck_task::spawn(async move { guest.end_private(wanted).await });
     ending.await.unwrap_or(Err(GuestError::Ended("chromium"))).map(Json)
 }
 
 async fn log(State(guest): State<Guest>) -> String {
     guest.log.text()
-}
-
-/// A screenshot of the whole desktop, including its panel.
-async fn screenshot(
-    State(guest): State<Guest>,
-    Json(action): Json<Screenshot>,
-) -> Result<impl IntoResponse, GuestError> {
-    guest.panel.drawn().await;
-    Ok(bytes(guest.display()?.screenshot(&action, Format::default()).await?))
-}
-
-async fn launch(
-    State(guest): State<Guest>,
-    Json(launch): Json<Launch>,
-) -> Result<Json<Launched>, GuestError> {
-    Ok(Json(act::launch(&guest.session()?, launch).await?))
-}
-
-/// The screen size of an attached display is not changed.
-async fn resize(
-    State(guest): State<Guest>,
-    Json(resize): Json<Resize>,
-) -> Result<Json<<Resize as Action>::Reply>, GuestError> {
-    guest.ensure_own()?;
-    Ok(Json(guest.display()?.resize(&resize).await?))
-}
-
-/// On whose behalf this call uses the browser.
-fn hands(headers: &HeaderMap) -> Hands {
-    let named = headers.get(route::HANDS).and_then(|hands| hands.to_str().ok());
-    Hands::named(named.unwrap_or_default())
-}
-
-async fn navigate(
-    State(guest): State<Guest>,
-    headers: HeaderMap,
-    Json(navigate): Json<Navigate>,
-) -> Result<Json<<Navigate as Action>::Reply>, GuestError> {
-    guest.hand_over_page(navigate.url.as_deref())?;
-    Ok(Json(guest.browser()?.in_hands(hands(&headers)).navigate(&navigate).await?))
-}
-
-async fn tabs(
-    State(guest): State<Guest>,
-    headers: HeaderMap,
-    Json(tabs): Json<Tabs>,
-) -> Result<Json<<Tabs as Action>::Reply>, GuestError> {
-    guest.hand_over_page(tabs.url.as_deref())?;
-    Ok(Json(guest.browser()?.in_hands(hands(&headers)).tabs(&tabs).await?))
-}
-
-/// Files come from the home, which attached sessions do not have.
-async fn upload(
-    State(guest): State<Guest>,
-    Json(upload): Json<UploadFiles>,
-) -> Result<Json<<UploadFiles as Action>::Reply>, GuestError> {
-    guest.ensure_own()?;
-    for file in &upload.files {
-        handover::file(file)?;
-    }
-    Ok(Json(guest.browser()?.upload(&upload).await?))
-}
-
-async fn wait(Json(wait): Json<Wait>) -> Json<Waited> {
-    Json(act::wait(wait).await)
-}
-
-/// A reply whose body is not JSON, with metadata in headers.
-fn bytes(reply: impl BytesReply) -> Response {
-    let (media_type, facts) = (reply.media_type(), reply.facts());
-    let mut response = reply.into_bytes().into_response();
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-    for (name, value) in facts {
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(HeaderName::from_static(name), value);
-        }
-    }
-    response
 }
 
 impl IntoResponse for GuestError {

@@ -4,13 +4,13 @@ use std::{collections::VecDeque, sync::Arc};
 
 use helmdeck_browser::Incoming;
 use helmdeck_cdp::{ClientMessage, refusal};
+use helmdeck_task::block_in_place;
 use rustix::{
     fs::{FileType, OFlags, fstat},
     io::Errno,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::task::block_in_place;
 
 use crate::{files, nest::HOME};
 

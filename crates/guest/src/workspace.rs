@@ -11,15 +11,13 @@ mod writers;
 use std::{ffi::CString, fs, io, time::Duration};
 
 use helmdeck_spawn::Layer;
+use helmdeck_task::block_in_place;
 use helmdeck_wire::{ErrorBody, ErrorCode, exec::WORKSPACE, guest::Begin};
 use rustix::{
     fs::{StatVfs, statvfs},
     process::{Pid, Signal, kill_process},
 };
-use tokio::{
-    task::block_in_place,
-    time::{Instant, sleep},
-};
+use tokio::time::{Instant, sleep};
 
 use crate::{
     exec::{Execs, Killed},

@@ -19,7 +19,7 @@ pub enum Action {
 /// Prints the login if one was created, otherwise nothing.
 pub fn run(config: &Config, action: &Action) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let made = runtime.block_on(async {
+    let made = helmdeck_task::block_on(&runtime, async {
         match action {
             Action::Init => admin::init(config).await,
             Action::ResetPassword => admin::reset_password(config).await.map(Some),

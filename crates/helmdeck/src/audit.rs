@@ -71,7 +71,7 @@ pub struct Known {
 /// Runs the action on the log of the data directory.
 pub fn run(config: &Config, action: &Action) -> Result<ExitCode, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let done = runtime.block_on(async {
+    let done = helmdeck_task::block_on(&runtime, async {
         let store = Store::open_to_read(&config.data_dir).await?;
         match action {
             Action::Verify { known } => verify(&store, known.as_ref()).await,

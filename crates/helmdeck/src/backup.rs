@@ -10,6 +10,7 @@ use std::{
 
 use helmdeck_server::{Config, backup};
 use helmdeck_store::backup::{BackupSize, Contents};
+use helmdeck_task::block_on;
 use time::format_description::well_known::Rfc3339;
 
 /// Bytes that are written or read at once.
@@ -37,15 +38,15 @@ pub fn back_up(config: &Config, args: &BackupArgs) -> Result<(), Box<dyn Error>>
         if stdout().is_terminal() {
             return Err("standard output is a terminal: write the backup to a file".into());
         }
-        let out = BufWriter::with_capacity(BUFFER, stdout().lock());
-        runtime.block_on(backup::back_up(config, out))?
+        let mut out = BufWriter::with_capacity(BUFFER, stdout().lock());
+        block_on(&runtime, backup::back_up(config, &mut out))?
     } else {
         let shown = |error: io::Error| format!("{}: {error}", args.file.display());
         let mut options = OpenOptions::new();
         let options = options.write(true).create_new(true).mode(0o600);
         let file = options.open(&args.file).map_err(shown)?;
-        let out = BufWriter::with_capacity(BUFFER, &file);
-        let written = runtime.block_on(backup::back_up(config, out));
+        let mut out = BufWriter::with_capacity(BUFFER, &file);
+        let written = block_on(&runtime, backup::back_up(config, &mut out));
         let size = written.inspect_err(|_| {
             // Part of a backup is worse than none.
             let _ = fs::remove_file(&args.file);
@@ -74,13 +75,13 @@ pub fn back_up(config: &Config, args: &BackupArgs) -> Result<(), Box<dyn Error>>
 pub fn restore(config: &Config, args: &RestoreArgs) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let contents = if args.file == Path::new("-") {
-        let from = BufReader::with_capacity(BUFFER, stdin().lock());
-        runtime.block_on(backup::restore(config, from, args.force))?
+        let mut from = BufReader::with_capacity(BUFFER, stdin().lock());
+        block_on(&runtime, backup::restore(config, &mut from, args.force))?
     } else {
         let shown = |error: io::Error| format!("{}: {error}", args.file.display());
         let file = File::open(&args.file).map_err(shown)?;
-        let from = BufReader::with_capacity(BUFFER, file);
-        runtime.block_on(backup::restore(config, from, args.force))?
+        let mut from = BufReader::with_capacity(BUFFER, file);
+        block_on(&runtime, backup::restore(config, &mut from, args.force))?
     };
     let Contents { created_at, size: BackupSize { files, bytes }, credentials } = contents;
     let made = created_at.replace_nanosecond(0).unwrap_or(created_at).format(&Rfc3339)?;

@@ -34,7 +34,7 @@ pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
     let server = Arc::new(args.server.remote(config)?);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let done = runtime.block_on(serve(server, args));
+    let done = helmdeck_task::block_on(&runtime, serve(server, args));
     // Do not wait for files that are being read.
     runtime.shutdown_background();
     done

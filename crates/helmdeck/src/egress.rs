@@ -38,7 +38,7 @@ pub fn run(config: &Config, action: Action) -> Result<ExitCode, Box<dyn Error>> 
         let server = server.map_err(|error| NoSocket::Unreachable(error.to_string()))?;
         rest::post::<EgressTested>(&server, "/api/v1/egress/test", &asked).await
     };
-    let allowed = match runtime.block_on(asking) {
+    let allowed = match helmdeck_task::block_on(&runtime, asking) {
         Ok(tested) => {
             println!("{}", tested.explanation);
             tested.allowed
@@ -48,7 +48,8 @@ pub fn run(config: &Config, action: Action) -> Result<ExitCode, Box<dyn Error>> 
             eprintln!("helmdeck: no server answers ({why}); using the settings of this command");
             let policy = Policy::new(config.egress_allowlist.clone(), vec![config.addr]);
             let resolver = SystemResolver::default();
-            let explained = runtime.block_on(explain(&target, &policy, None, &resolver))?;
+            let explained =
+                helmdeck_task::block_on(&runtime, explain(&target, &policy, None, &resolver))?;
             println!("{explained}");
             explained.is_allowed()
         }

@@ -66,7 +66,7 @@ pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
     let path = format!("/api/v1/sessions/{}/forwards/{port}/client", args.session);
     let forwarding = Forwarding { server, rule: args.port, session: args.session, path };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    helmdeck_task::block_on(&runtime, async {
         let stop = stop_signal()?;
         tokio::select! {
             done = forwarding.keep() => done,

@@ -63,14 +63,15 @@ pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
         let nobody = Remote::new(config, Some(url), Some(&SecretString::from("none")), ca_file)?;
         let body = Bytes::from(body.to_string());
         let login = ask(&nobody, Method::POST, "/api/v1/auth/login", body, DEADLINE);
-        let answer = runtime.block_on(login)?;
+        let answer = helmdeck_task::block_on(&runtime, login)?;
         let answer: serde_json::Value = serde_json::from_slice(&answer.body)?;
         answer.get("token").and_then(|token| token.as_str()).unwrap_or_default().to_owned()
     };
     let secret = SecretString::from(token.clone());
     let server = Remote::new(config, Some(url), Some(&secret), ca_file)?;
     let me = ask(&server, Method::GET, "/api/v1/auth/me", Bytes::new(), DEADLINE);
-    let me: serde_json::Value = serde_json::from_slice(&runtime.block_on(me)?.body)?;
+    let me: serde_json::Value =
+        serde_json::from_slice(&helmdeck_task::block_on(&runtime, me)?.body)?;
     remember(url, &token, ca_file)?;
     let text = |name: &str| me.get(name).and_then(|it| it.as_str()).unwrap_or_default().to_owned();
     println!("Logged in to {url} as {} until {}.", text("subject"), text("expires_at"));

@@ -19,6 +19,7 @@ mod stream;
 
 use std::{error::Error, fmt::Write as _, sync::Arc, time::Duration};
 
+use helmdeck_task::boxed;
 use helmdeck_wire::connect::ToolProfile;
 use tokio::{task::JoinSet, time::timeout};
 
@@ -62,7 +63,7 @@ pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
     let (input, output) = (Input::open(), Output::open());
     let bridge = Arc::new(Bridge::new(server, path, output.lines()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let served = runtime.block_on(serve(bridge, input));
+    let served = helmdeck_task::block_on(&runtime, serve(bridge, input));
     // Ends all tasks, so that only lines that were already passed on are left to write. A name that
     // is being resolved is not waited for.
     runtime.shutdown_background();
@@ -116,19 +117,19 @@ async fn take(
                 Some(pending) => {
                     let id = id.clone();
                     let bridge = bridge.clone();
-                    tasks.spawn(async move {
+                    tasks.spawn(boxed(async move {
                         request::run(&bridge, &message, &id, pending, before).await;
                         drop(done);
-                    });
+                    }));
                 }
                 None => bridge.write(problem::id_in_use().answer(Some(id))).await,
             },
             Kind::Notification { .. } | Kind::Response => {
                 let bridge = bridge.clone();
-                tasks.spawn(async move {
+                tasks.spawn(boxed(async move {
                     notifications::relay(&bridge, &message, before).await;
                     drop(done);
-                });
+                }));
             }
         }
     }

@@ -4,6 +4,7 @@ mod trust;
 
 use std::{error::Error, fmt, path::Path, time::Duration};
 
+use helmdeck_task::BoxFuture;
 use helmdeck_wire::ErrorBody;
 use http::{
     HeaderValue, Request, Uri,
@@ -145,26 +146,28 @@ impl Remote {
     }
 
     /// Connects to its port, with a TLS handshake if it speaks TLS.
-    pub async fn dial(&self) -> Result<Box<dyn Duplex>, NoSocket> {
-        let url = self.url();
-        let host = self.authority.host().trim_matches(['[', ']']);
-        let standard = if self.trust.is_some() { 443 } else { 80 };
-        let port = self.authority.port_u16().unwrap_or(standard);
-        let dialling = async {
-            let stream = TcpStream::connect((host, port)).await;
-            let stream = stream.map_err(|error| format!("{url}: {error}"))?;
-            // A click is a small packet that must not be delayed.
-            let _ = stream.set_nodelay(true);
-            let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_EVERY);
-            let _ = SockRef::from(&stream).set_tcp_keepalive(&probes);
-            match &self.trust {
-                None => Ok(Box::new(stream) as Box<dyn Duplex>),
-                Some(trust) => trust.handshake(host, stream, &url).await,
-            }
-        };
-        let late = |_| NoSocket::Unreachable(format!("{url} does not answer"));
-        let dialled = timeout(CONNECT_DEADLINE, dialling).await.map_err(late)?;
-        dialled.map_err(NoSocket::Unreachable)
+    pub fn dial(&self) -> BoxFuture<'_, Result<Box<dyn Duplex>, NoSocket>> {
+        Box::pin(async move {
+            let url = self.url();
+            let host = self.authority.host().trim_matches(['[', ']']);
+            let standard = if self.trust.is_some() { 443 } else { 80 };
+            let port = self.authority.port_u16().unwrap_or(standard);
+            let dialling = async {
+                let stream = TcpStream::connect((host, port)).await;
+                let stream = stream.map_err(|error| format!("{url}: {error}"))?;
+                // A click is a small packet that must not be delayed.
+                let _ = stream.set_nodelay(true);
+                let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_EVERY);
+                let _ = SockRef::from(&stream).set_tcp_keepalive(&probes);
+                match &self.trust {
+                    None => Ok(Box::new(stream) as Box<dyn Duplex>),
+                    Some(trust) => trust.handshake(host, stream, &url).await,
+                }
+            };
+            let late = |_| NoSocket::Unreachable(format!("{url} does not answer"));
+            let dialled = timeout(CONNECT_DEADLINE, dialling).await.map_err(late)?;
+            dialled.map_err(NoSocket::Unreachable)
+        })
     }
 
     /// Opens a WebSocket.
@@ -184,27 +187,29 @@ impl Remote {
         self.connect_with(request, Some(config)).await
     }
 
-    async fn connect_with(
+    fn connect_with(
         &self,
         request: Request<()>,
         config: Option<WebSocketConfig>,
-    ) -> Result<Socket, NoSocket> {
-        let stream = self.dial().await?;
-        let opening = client_async_with_config(request, stream, config);
-        let opened = timeout(CONNECT_DEADLINE, opening).await;
-        let late = |_| NoSocket::Unreachable(format!("{} does not answer", self.url()));
-        match opened.map_err(late)? {
-            Ok((socket, _)) => Ok(socket),
-            Err(WsError::Http(response)) => {
-                let body = response.body().clone().unwrap_or_default();
-                let why = match serde_json::from_slice::<ErrorBody>(&body) {
-                    Ok(body) => body.message,
-                    Err(_) => String::from_utf8_lossy(&body).into_owned(),
-                };
-                Err(NoSocket::Refused(response.status().as_u16(), why))
+    ) -> BoxFuture<'_, Result<Socket, NoSocket>> {
+        Box::pin(async move {
+            let stream = self.dial().await?;
+            let opening = client_async_with_config(request, stream, config);
+            let opened = timeout(CONNECT_DEADLINE, opening).await;
+            let late = |_| NoSocket::Unreachable(format!("{} does not answer", self.url()));
+            match opened.map_err(late)? {
+                Ok((socket, _)) => Ok(socket),
+                Err(WsError::Http(response)) => {
+                    let body = response.body().clone().unwrap_or_default();
+                    let why = match serde_json::from_slice::<ErrorBody>(&body) {
+                        Ok(body) => body.message,
+                        Err(_) => String::from_utf8_lossy(&body).into_owned(),
+                    };
+                    Err(NoSocket::Refused(response.status().as_u16(), why))
+                }
+                Err(other) => Err(NoSocket::Unreachable(format!("{}: {other}", self.url()))),
             }
-            Err(other) => Err(NoSocket::Unreachable(format!("{}: {other}", self.url()))),
-        }
+        })
     }
 }
 

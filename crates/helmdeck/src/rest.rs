@@ -3,6 +3,7 @@
 use std::{error::Error, time::Duration};
 
 use bytes::Bytes;
+use helmdeck_task::BoxFuture;
 use helmdeck_wire::ErrorBody;
 use http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, Full, Limited};
@@ -48,28 +49,30 @@ pub async fn post<T: DeserializeOwned>(
 }
 
 /// Sends a request and waits for the response.
-pub async fn ask(
-    server: &Remote,
+pub fn ask<'a>(
+    server: &'a Remote,
     method: Method,
-    path: &str,
+    path: &'a str,
     body: Bytes,
     deadline: Duration,
-) -> Result<Answer, NoSocket> {
-    let request = authorized(server, method, path, body)?;
-    let late = |_| NoSocket::Unreachable(format!("{} does not answer", server.url()));
-    let (status, answer) = timeout(deadline, send(server, request)).await.map_err(late)??;
-    if status.is_success() {
-        return Ok(answer);
-    }
-    let why = match serde_json::from_slice::<ErrorBody>(&answer.body) {
-        Ok(body) => format!("{} ({})", body.message, body.error),
-        // Not the API: another server, a proxy, or a port that speaks HTTPS.
-        Err(_) if answer.media_type() == "text/plain" && answer.body.len() < MAX_REMARK => {
-            String::from_utf8_lossy(&answer.body).trim().to_owned()
+) -> BoxFuture<'a, Result<Answer, NoSocket>> {
+    Box::pin(async move {
+        let request = authorized(server, method, path, body)?;
+        let late = |_| NoSocket::Unreachable(format!("{} does not answer", server.url()));
+        let (status, answer) = timeout(deadline, send(server, request)).await.map_err(late)??;
+        if status.is_success() {
+            return Ok(answer);
         }
-        Err(_) => format!("status {status}"),
-    };
-    Err(NoSocket::Refused(status.as_u16(), why))
+        let why = match serde_json::from_slice::<ErrorBody>(&answer.body) {
+            Ok(body) => format!("{} ({})", body.message, body.error),
+            // Not the API: another server, a proxy, or a port that speaks HTTPS.
+            Err(_) if answer.media_type() == "text/plain" && answer.body.len() < MAX_REMARK => {
+                String::from_utf8_lossy(&answer.body).trim().to_owned()
+            }
+            Err(_) => format!("status {status}"),
+        };
+        Err(NoSocket::Refused(status.as_u16(), why))
+    })
 }
 
 /// A request with JSON and the server's token.
@@ -106,7 +109,7 @@ async fn send(
         .await
         .map_err(|e| failed(&e))?;
     // Ends with the response.
-    tokio::spawn(connection);
+    helmdeck_task::spawn(connection);
     let (head, body) = sender.send_request(request).await.map_err(|e| failed(&e))?.into_parts();
     let body = Limited::new(body, MAX_ANSWER).collect().await.map_err(|e| failed(&*e))?;
     Ok((head.status, Answer { headers: head.headers, body: body.to_bytes() }))

@@ -50,15 +50,16 @@ impl Args {
 pub fn run(config: Config) -> Result<(), Box<dyn Error>> {
     telemetry::init(&config)?;
     let program = std::env::current_exe()?;
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    helmdeck_task::block_on(&runtime, async {
         let (interrupt, terminate) =
             (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let instance = Instance::open(config).await?;
         let Config { run_dir, data_dir, .. } = instance.config();
         let workspaces = data_dir.join("workspaces");
         let runtime = LocalRuntime::new(run_dir, instance.id(), &program, workspaces)?;
-        let shutdown = asked_to_stop(interrupt, terminate);
-        helmdeck_server::run(instance, Arc::new(runtime), announce, shutdown).await?;
+        let shutdown = Box::pin(asked_to_stop(interrupt, terminate));
+        helmdeck_server::run(instance, Arc::new(runtime), Box::new(announce), shutdown).await?;
         Ok(())
     })
 }

@@ -44,7 +44,7 @@ pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
     let (token, claims) = Signer::load(config)?.mint(&grant)?;
     let info = claims.info();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let listed = runtime.block_on(async {
+    let listed = helmdeck_task::block_on(&runtime, async {
         let store = Store::open(&config.data_dir).await?;
         store.add_token(&info, info.created_at).await?;
         let created = audit::token_created(&info).detail("command", "helmdeck token");

@@ -193,5 +193,6 @@ pub fn escape(text: &str) -> String {
 
 /// Waits for the server's reply.
 pub fn block_on<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
-    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work))
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    Ok(helmdeck_task::block_on(&runtime, work))
 }

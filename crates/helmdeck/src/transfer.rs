@@ -4,6 +4,7 @@ use std::{error::Error, io, time::Duration};
 
 use bytes::Bytes;
 use futures_util::stream;
+use helmdeck_task::BoxFuture;
 use http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::body::{Frame, Incoming};
@@ -45,38 +46,40 @@ pub fn body_of(source: impl AsyncRead + Send + Unpin + 'static) -> Body {
 }
 
 /// Calls a server, and returns a successful response.
-pub async fn call(
-    server: &Remote,
+pub fn call<'a>(
+    server: &'a Remote,
     method: Method,
-    path: &str,
+    path: &'a str,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response<Incoming>, Failure> {
-    let authorized = server.request(path)?;
-    let authority = authorized.uri().authority().ok_or("an address without a host")?;
-    let target = authorized.uri().path_and_query().map_or(path, |target| target.as_str());
-    let stream = server.dial().await?;
-    let (mut sender, connection) =
-        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    // Ends with the response.
-    tokio::spawn(connection);
-    let mut request = Request::builder()
-        .method(method)
-        .uri(target)
-        .header(header::HOST, authority.as_str())
-        .body(body)?;
-    request.headers_mut().extend(headers);
-    if let Some(bearer) = authorized.headers().get(header::AUTHORIZATION) {
-        request.headers_mut().insert(header::AUTHORIZATION, bearer.clone());
-    }
-    let response = timeout(UPLOAD_DEADLINE, sender.send_request(request)).await??;
-    if matches!(response.status(), StatusCode::OK | StatusCode::CREATED) {
-        return Ok(response);
-    }
-    let status = response.status();
-    let answer = timeout(REFUSAL_DEADLINE, response.into_body().collect()).await??.to_bytes();
-    let why = serde_json::from_slice::<helmdeck_wire::ErrorBody>(&answer);
-    Err(why.map_or_else(|_| format!("status {status}"), |body| body.message).into())
+) -> BoxFuture<'a, Result<Response<Incoming>, Failure>> {
+    Box::pin(async move {
+        let authorized = server.request(path)?;
+        let authority = authorized.uri().authority().ok_or("an address without a host")?;
+        let target = authorized.uri().path_and_query().map_or(path, |target| target.as_str());
+        let stream = server.dial().await?;
+        let (mut sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+        // Ends with the response.
+        helmdeck_task::spawn(connection);
+        let mut request = Request::builder()
+            .method(method)
+            .uri(target)
+            .header(header::HOST, authority.as_str())
+            .body(body)?;
+        request.headers_mut().extend(headers);
+        if let Some(bearer) = authorized.headers().get(header::AUTHORIZATION) {
+            request.headers_mut().insert(header::AUTHORIZATION, bearer.clone());
+        }
+        let response = timeout(UPLOAD_DEADLINE, sender.send_request(request)).await??;
+        if matches!(response.status(), StatusCode::OK | StatusCode::CREATED) {
+            return Ok(response);
+        }
+        let status = response.status();
+        let answer = timeout(REFUSAL_DEADLINE, response.into_body().collect()).await??.to_bytes();
+        let why = serde_json::from_slice::<helmdeck_wire::ErrorBody>(&answer);
+        Err(why.map_or_else(|_| format!("status {status}"), |body| body.message).into())
+    })
 }
 
 /// Writes a response to a target, and returns its size.

@@ -36,7 +36,7 @@ pub struct Args {
 pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
     let server = args.server.remote(config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(serve(&server, args))
+    helmdeck_task::block_on(&runtime, serve(&server, args))
 }
 
 async fn serve(server: &Remote, args: &Args) -> Result<(), Box<dyn Error>> {

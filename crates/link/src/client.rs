@@ -263,7 +263,7 @@ impl Link {
             .await
             .map_err(LinkError::Broken)?;
         // Ends when `sender` is dropped or the guest closes the connection.
-        tokio::spawn(connection.with_upgrades());
+        helmdeck_task::spawn(connection.with_upgrades());
         Ok(sender)
     }
 }

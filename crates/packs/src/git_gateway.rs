@@ -260,7 +260,7 @@ impl Gateway {
         let (mut sender, driver) =
             client::handshake::<_, Outgoing>(stream).await.map_err(broken)?;
         // Ends with the connection, which both sides close after the response.
-        tokio::spawn(driver);
+        helmdeck_task::spawn(driver);
         let mut message = Request::new(body);
         *message.method_mut() = method;
         *message.uri_mut() = path(url)

@@ -234,7 +234,7 @@ async fn exchange(
     let broken = |error: hyper::Error| PackError::failed(with_causes(&error));
     let (mut sender, connection) =
         http1::handshake::<_, Full<Bytes>>(TokioIo::new(stream)).await.map_err(broken)?;
-    tokio::spawn(connection);
+    helmdeck_task::spawn(connection);
     let path = path(&request.url);
     let uri: Uri = path
         .parse()

@@ -2,7 +2,7 @@
 
 use std::{future::Future, pin::Pin};
 
-use helmdeck_wire::{ErrorCode, nature::Nature, session::Mode};
+use helmdeck_wire::{ErrorCode, nature::Nature, parse::parse, session::Mode};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -89,8 +89,6 @@ pub struct Routing {
 /// The type of a pack's input.
 #[derive(Clone, Copy)]
 pub struct Input {
-    /// The whole schema.
-    pub root: fn(SchemaGenerator) -> Schema,
     /// A reference to it.
     pub reference: fn(&mut SchemaGenerator) -> Schema,
     /// The schema without its definitions.
@@ -115,7 +113,7 @@ impl Pack {
         R: Future<Output = PackResult<O>> + Send + 'static,
     {
         let run = move |context, input: Value| -> Answer {
-            match serde_json::from_value::<I>(input) {
+            match parse::<I>(input) {
                 Ok(input) => {
                     let work = run(context, input);
                     Box::pin(async move {
@@ -125,8 +123,8 @@ impl Pack {
                         })
                     })
                 }
-                Err(error) => {
-                    let refused = PackError::new(ErrorCode::InvalidInput, error.to_string());
+                Err(invalid) => {
+                    let refused = PackError::new(ErrorCode::InvalidInput, invalid.reason);
                     Box::pin(std::future::ready(Err(refused)))
                 }
             }
@@ -142,7 +140,6 @@ impl Pack {
             timeout_s: TIMEOUT_S,
             routing: Routing::default(),
             input: Input {
-                root: |generator| generator.into_root_schema_for::<I>(),
                 reference: |generator| generator.subschema_for::<I>(),
                 schema: I::json_schema,
                 name: || I::schema_name().into_owned(),

@@ -1,6 +1,7 @@
 //! The admin account: created on the first start, or as configured.
 
 use helmdeck_store::{AuditEntry, Store, Vault};
+use helmdeck_task::BoxFuture;
 use helmdeck_wire::{audit::Severity, error::with_causes};
 use secrecy::SecretString;
 use time::OffsetDateTime;
@@ -51,37 +52,43 @@ pub async fn ensure(store: &Store, config: &Config) -> Result<Option<NewAdmin>, 
 }
 
 /// [`ensure`] without a server, for scripts that start one in the background.
-pub async fn init(config: &Config) -> Result<Option<NewAdmin>, ServerError> {
-    let store = open_store(config).await?;
-    let made = ensure(&store, config).await?;
-    store.close().await;
-    Ok(made)
+pub fn init(config: &Config) -> BoxFuture<'_, Result<Option<NewAdmin>, ServerError>> {
+    Box::pin(async move {
+        let store = open_store(config).await?;
+        let made = ensure(&store, config).await?;
+        store.close().await;
+        Ok(made)
+    })
 }
 
 /// Resets the admin's password. Works while a server runs; its sessions and tokens stay valid.
-pub async fn reset_password(config: &Config) -> Result<NewAdmin, ServerError> {
-    if config.admin_password.is_some() {
-        return Err(ServerError::PasswordConfigured);
-    }
-    let store = open_store(config).await?;
-    let admin = make(&store, config).await?;
-    let reset = AuditEntry::new("admin.password_reset").severity(Severity::Warning);
-    if let Err(error) = store.append_audit(&[reset.target(&admin.username)]).await {
-        // The new password is already valid.
-        tracing::warn!(error = with_causes(&error), "Failed to write the audit log");
-    }
-    store.close().await;
-    Ok(admin)
+pub fn reset_password(config: &Config) -> BoxFuture<'_, Result<NewAdmin, ServerError>> {
+    Box::pin(async move {
+        if config.admin_password.is_some() {
+            return Err(ServerError::PasswordConfigured);
+        }
+        let store = open_store(config).await?;
+        let admin = make(&store, config).await?;
+        let reset = AuditEntry::new("admin.password_reset").severity(Severity::Warning);
+        if let Err(error) = store.append_audit(&[reset.target(&admin.username)]).await {
+            // The new password is already valid.
+            tracing::warn!(error = with_causes(&error), "Failed to write the audit log");
+        }
+        store.close().await;
+        Ok(admin)
+    })
 }
 
 /// Deletes all credentials, for a vault whose key is lost. Returns how many there were.
-pub async fn clear_vault(config: &Config) -> Result<u64, ServerError> {
-    // A running server would seal new credentials with a key that is no longer recorded.
-    let _lock = Lock::take(&config.data_dir)?;
-    let store = open_store(config).await?;
-    let deleted = Vault::clear(&store).await?;
-    store.close().await;
-    Ok(deleted)
+pub fn clear_vault(config: &Config) -> BoxFuture<'_, Result<u64, ServerError>> {
+    Box::pin(async move {
+        // A running server would seal new credentials with a key that is no longer recorded.
+        let _lock = Lock::take(&config.data_dir)?;
+        let store = open_store(config).await?;
+        let deleted = Vault::clear(&store).await?;
+        store.close().await;
+        Ok(deleted)
+    })
 }
 
 async fn open_store(config: &Config) -> Result<Store, ServerError> {

@@ -1,156 +1,51 @@
-//! The whole server: build, serve and drain.
+//! State of the whole server.
 
 use std::{
     collections::HashMap,
     net::SocketAddr,
     ops::Deref,
     sync::{Arc, Weak},
-    time::Duration,
 };
 
 use bytes::Bytes;
 use helmdeck_egress::Policy;
-use helmdeck_packs::{Engine, OwnApi};
+use helmdeck_packs::Engine;
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Journal, Sessions};
-use helmdeck_store::{
-    Artifacts, Audit, AuditEntry, Extensions, Profiles, SealingKey, Store, Vault,
-};
-use helmdeck_wire::{SessionId, session::EndReason};
+use helmdeck_store::{Artifacts, Audit, Extensions, Profiles, SealingKey, Store, Vault};
+use helmdeck_wire::SessionId;
 use http::{Method, Uri};
 use parking_lot::{Mutex, RwLock};
 use rustix::process::{Resource, getrlimit};
 use secrecy::ExposeSecret;
-use tokio::net::TcpListener;
-use tokio_util::{
-    sync::CancellationToken,
-    task::{AbortOnDropHandle, TaskTracker},
-};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Config, Instance, Operation, ServerError, Tool,
-    admin::{self, NewAdmin},
-    artifact_store,
+    Config, Operation, ServerError, Tool, artifact_store,
     client_address::TrustedProxies,
     config::Live,
     connection_limits::ConnectionLimits,
     cookie,
     event_ids::EventIds,
-    housekeeping::{self, Kept},
     login::Login,
     mcp::Mcp,
     mcp_clients::McpClients,
     metrics::Metrics,
     openapi,
     origin::Origins,
-    own_api::OwnRoutes,
     pack_engine,
     revocation::Revocations,
-    router::router,
     routes,
-    serve::{Serving, serve},
     settings::Settings,
     skill,
     table::operations,
     ticket::InUse,
-    tls::{Advice, Tls},
+    tls::Tls,
     token::{Signer, TokenError},
     token_use::TokenUse,
     tool::pack_tool,
     vnc_ports,
 };
-
-/// How long live connections may take to close.
-const GOODBYE: Duration = Duration::from_secs(2);
-
-/// What the operator needs to know once the server listens.
-#[derive(Debug)]
-pub struct Started {
-    /// Where it listens, with the actual port.
-    pub addr: SocketAddr,
-    /// `http` or `https`.
-    pub scheme: &'static str,
-    /// What to know about TLS.
-    pub advice: Option<Advice>,
-    /// The admin account, if this start created it. Its password is shown only now.
-    pub new_admin: Option<NewAdmin>,
-}
-
-/// What happens to sessions when the server stops.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shutdown {
-    /// They keep running, for the next server to adopt.
-    KeepSessions,
-    /// They end.
-    EndSessions,
-}
-
-/// Serves until `shutdown`, drains, and then keeps or ends the sessions. `announce` is called once
-/// the server accepts connections.
-pub async fn run(
-    instance: Instance,
-    runtime: Arc<dyn Runtime>,
-    announce: impl FnOnce(Started),
-    shutdown: impl Future<Output = Shutdown>,
-) -> Result<(), ServerError> {
-    let Instance { config, store, clock, .. } = &instance;
-    let listener = listen(config.addr).await?;
-    let addr = listener.local_addr().unwrap_or(config.addr);
-    let app = App::build(config, addr, store.clone(), runtime, clock.clone()).await?;
-    if let Some(fixtures) = &instance.mcp_fixtures {
-        let _ = app.mcp.fixtures.set(fixtures.clone());
-    }
-    let routes = router(app.clone());
-    let own_api: Arc<dyn OwnApi> = Arc::new(OwnRoutes::new(app.clone(), routes.clone()));
-    app.packs.set_own_api(Arc::downgrade(&own_api));
-    app.sessions.adopt().await?;
-    app.packs.recover().await.map_err(ServerError::Jobs)?;
-    // The last step that can fail, because a generated password must be announced.
-    let new_admin = admin::ensure(store, config).await?;
-    let tidy = housekeeping::run(app.clone(), Kept::new(config), config.artifacts.janitor_interval);
-    let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy));
-    let webhooks = tokio::spawn(app.packs.clone().send_webhooks(app.closing.clone()));
-    let webhooks = AbortOnDropHandle::new(webhooks);
-    let scheme = config.scheme();
-    let version = env!("CARGO_PKG_VERSION");
-    let entry = AuditEntry::new("server.started").detail("version", version);
-    app.audit.record(entry.target(format!("{scheme}://{addr}")));
-    tracing::info!(%addr, version, "Server listens on {scheme}://{addr}");
-    let advice = Advice::of(config);
-    match &advice {
-        Some(advice) if advice.is_warning() => tracing::warn!("{advice}"),
-        Some(advice) => tracing::info!("{advice}"),
-        None => {}
-    }
-    announce(Started { addr, scheme, advice, new_admin });
-
-    let drain = Duration::from_secs(config.drain_seconds);
-    let shutdown = async {
-        let asked = shutdown.await;
-        // Connections that never end by themselves.
-        app.closing.cancel();
-        asked
-    };
-    let published = vnc_ports::run(app.clone(), routes.clone(), config.max_sessions);
-    let _published =
-        config.live.publish_vnc_ports.then(|| AbortOnDropHandle::new(tokio::spawn(published)));
-    let sessions = serve(listener, Serving::new(&app, routes), drain, shutdown).await;
-    app.live.close();
-    let _ = tokio::time::timeout(GOODBYE, app.live.wait()).await;
-    // Its own limit is shorter.
-    let _ = tokio::time::timeout(2 * GOODBYE, webhooks).await;
-    if sessions == Shutdown::EndSessions {
-        app.sessions.end_all(EndReason::ServerStopped).await;
-    }
-    app.sessions.flush().await;
-    housekeeping::save_token_use(&app).await;
-    let ended = sessions == Shutdown::EndSessions;
-    app.audit.record(AuditEntry::new("server.stopped").detail("ended_sessions", ended));
-    app.audit.finish().await;
-    store.close().await;
-    tracing::info!("Server stopped");
-    Ok(())
-}
 
 /// State of every handler. Cheap to clone.
 #[derive(Clone)]
@@ -219,7 +114,7 @@ impl Deref for App {
 }
 
 impl App {
-    async fn build(
+    pub(crate) async fn build(
         config: &Config,
         addr: SocketAddr,
         store: Store,
@@ -374,8 +269,4 @@ fn operation_ids(operations: Vec<Operation>) -> HashMap<String, Vec<(Method, Arc
         ids.entry(path).or_default().push((method, id.into()));
     }
     ids
-}
-
-async fn listen(addr: SocketAddr) -> Result<TcpListener, ServerError> {
-    TcpListener::bind(addr).await.map_err(|source| ServerError::Listen { addr, source })
 }

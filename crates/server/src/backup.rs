@@ -3,6 +3,7 @@
 use std::{
     io::{Read, Write},
     path::PathBuf,
+    pin::Pin,
 };
 
 use helmdeck_store::{
@@ -21,25 +22,33 @@ pub struct LeftOut {
     pub purpose: &'static str,
 }
 
+/// A future that stays on its thread.
+type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
 /// Writes a backup, also while the server runs.
-pub async fn back_up(config: &Config, out: impl Write) -> Result<BackupSize, ServerError> {
+pub fn back_up<'a>(
+    config: &'a Config,
+    out: &'a mut dyn Write,
+) -> Local<'a, Result<BackupSize, ServerError>> {
     let place = match config.s3.bucket {
         Some(_) => ContentPlace::Bucket,
         None => ContentPlace::DataDir,
     };
-    Ok(backup::back_up(&config.data_dir, place, out).await?)
+    Box::pin(async move { Ok(backup::back_up(&config.data_dir, place, out).await?) })
 }
 
 /// Restores a backup. Fails if a server uses the data directory.
-pub async fn restore(
-    config: &Config,
-    from: impl Read,
+pub fn restore<'a>(
+    config: &'a Config,
+    from: &'a mut dyn Read,
     force: bool,
-) -> Result<Contents, ServerError> {
-    make_data_dir(&config.data_dir)
-        .map_err(|source| ServerError::File { path: config.data_dir.clone(), source })?;
-    let _lock = Lock::take(&config.data_dir)?;
-    Ok(backup::restore(&config.data_dir, from, force).await?)
+) -> Local<'a, Result<Contents, ServerError>> {
+    Box::pin(async move {
+        make_data_dir(&config.data_dir)
+            .map_err(|source| ServerError::File { path: config.data_dir.clone(), source })?;
+        let _lock = Lock::take(&config.data_dir)?;
+        Ok(backup::restore(&config.data_dir, from, force).await?)
+    })
 }
 
 /// Keys and settings that this installation has and that a backup leaves out.

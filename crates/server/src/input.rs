@@ -10,37 +10,55 @@ use std::{
 };
 
 use helmdeck_schema::{Problem, Schema, Violation};
-use helmdeck_wire::ErrorCode;
+use helmdeck_wire::{ErrorCode, parse::Invalid};
 use parking_lot::Mutex;
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::{JsonSchema, generate::SchemaSettings, transform::Transform as _};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 
 use crate::{
     error::{ApiError, ApiResult},
     openapi::ForClients,
+    operation::SchemaOf,
 };
 
 /// Advice in errors about a missing session.
 const WHICH_SESSION: &str = "pass the id that was returned when the session was created";
 
-/// The schema of a type, as it is documented and enforced.
-pub fn root_schema<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.transforms.push(Box::new(ForClients));
-    });
-    settings.into_generator().into_root_schema_for::<T>().to_value()
+/// The schema of a type with this function and name, as it is documented and enforced. Takes
+/// functions and not the type, so that it is compiled once.
+pub fn root_schema(schema: SchemaOf, name: fn() -> String) -> Value {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let mut root = schema(&mut generator);
+    let object = root.ensure_object();
+    object.entry("title").or_insert_with(|| name().into());
+    if let Some(meta) = &generator.settings().meta_schema {
+        object.insert("$schema".to_owned(), meta.as_ref().into());
+    }
+    let definitions = generator.take_definitions(false);
+    if !definitions.is_empty() {
+        object.insert("$defs".to_owned(), definitions.into());
+    }
+    for transform in generator.transforms_mut() {
+        transform.transform(&mut root);
+    }
+    ForClients.transform(&mut root);
+    root.to_value()
 }
 
 /// The schema of a type, prepared once.
 pub fn schema_of<T: JsonSchema + 'static>() -> ApiResult<Arc<Schema>> {
+    prepared(TypeId::of::<T>(), T::json_schema, || T::schema_name().into_owned())
+}
+
+fn prepared(id: TypeId, schema: SchemaOf, name: fn() -> String) -> ApiResult<Arc<Schema>> {
     static PREPARED: LazyLock<Mutex<HashMap<TypeId, Arc<Schema>>>> = LazyLock::new(Mutex::default);
     let mut prepared = PREPARED.lock();
-    if let Some(schema) = prepared.get(&TypeId::of::<T>()) {
+    if let Some(schema) = prepared.get(&id) {
         return Ok(schema.clone());
     }
-    let schema = Arc::new(Schema::new(root_schema::<T>()).map_err(ApiError::internal)?);
-    prepared.insert(TypeId::of::<T>(), schema.clone());
+    let schema = Arc::new(Schema::new(root_schema(schema, name)).map_err(ApiError::internal)?);
+    prepared.insert(id, schema.clone());
     Ok(schema)
 }
 
@@ -61,20 +79,22 @@ pub fn check(schema: &Schema, object: Map<String, Value>) -> ApiResult<Value> {
     Ok(value)
 }
 
-/// Parses a checked value. Errors here are rules that a schema cannot express, with our own
-/// messages.
+/// Parses a checked value.
 pub fn parse<T: DeserializeOwned>(schema: &Schema, value: Value) -> ApiResult<T> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let field = error.path().to_string();
-        let (code, secret) = schema.notes_at(&field);
-        let code = code.and_then(ErrorCode::named).unwrap_or(ErrorCode::InvalidInput);
-        let reason = error.inner().to_string();
-        let reason = if secret { "the value is not allowed".to_owned() } else { reason };
-        match field.as_str() {
-            "." => ApiError::new(code, reason),
-            field => ApiError::new(code, format!("{field}: {reason}")).of_field(field, Vec::new()),
-        }
-    })
+    helmdeck_wire::parse::parse(value).map_err(|invalid| not_parsed(schema, invalid))
+}
+
+/// The error for a checked value that was not parsed. It breaks a rule that a schema cannot
+/// express, and the reason is our own message.
+pub fn not_parsed(schema: &Schema, invalid: Invalid) -> ApiError {
+    let Invalid { field, reason } = invalid;
+    let (code, secret) = schema.notes_at(&field);
+    let code = code.and_then(ErrorCode::named).unwrap_or(ErrorCode::InvalidInput);
+    let reason = if secret { "the value is not allowed".to_owned() } else { reason };
+    match field.as_str() {
+        "" => ApiError::new(code, reason),
+        field => ApiError::new(code, format!("{field}: {reason}")).of_field(field, Vec::new()),
+    }
 }
 
 /// The error code for an invalid value of a field.

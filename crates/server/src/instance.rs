@@ -4,6 +4,7 @@ use std::{fs::DirBuilder, io, os::unix::fs::DirBuilderExt, path::Path, sync::Arc
 
 use helmdeck_sessions::Clock;
 use helmdeck_store::Store;
+use helmdeck_task::BoxFuture;
 
 use crate::{Config, McpFixtures, ServerError, lock::Lock};
 
@@ -21,16 +22,18 @@ pub struct Instance {
 impl Instance {
     /// Creates the data directory if needed, locks it and opens the store. Fails if another server
     /// uses the directory.
-    pub async fn open(config: Config) -> Result<Self, ServerError> {
-        make_data_dir(&config.data_dir)
-            .map_err(|source| ServerError::File { path: config.data_dir.clone(), source })?;
-        let lock = Lock::take(&config.data_dir)?;
-        if let Err(error) = config.record() {
-            tracing::warn!("failed to store the settings for `make up`: {error}");
-        }
-        let store = Store::open(&config.data_dir).await?;
-        let id = store.instance_id().await?;
-        Ok(Self { config, store, clock: Clock::default(), mcp_fixtures: None, id, _lock: lock })
+    pub fn open(config: Config) -> BoxFuture<'static, Result<Self, ServerError>> {
+        Box::pin(async move {
+            make_data_dir(&config.data_dir)
+                .map_err(|source| ServerError::File { path: config.data_dir.clone(), source })?;
+            let lock = Lock::take(&config.data_dir)?;
+            if let Err(error) = config.record() {
+                tracing::warn!("failed to store the settings for `make up`: {error}");
+            }
+            let store = Store::open(&config.data_dir).await?;
+            let id = store.instance_id().await?;
+            Ok(Self { config, store, clock: Clock::default(), mcp_fixtures: None, id, _lock: lock })
+        })
     }
 
     /// The same with another clock for limits and leases of sessions.

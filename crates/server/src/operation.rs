@@ -11,18 +11,16 @@ use axum::{
     routing::{MethodFilter, MethodRouter, on},
 };
 use helmdeck_sessions::Scope;
-use helmdeck_wire::{Action, body::BytesReply};
+use helmdeck_wire::{Action, ActionCall, body::BytesReply, parse::Invalid};
 use http::{Method, StatusCode};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use crate::{
     App,
-    routes::desktop,
     tool::{
-        Nature, Tool,
+        Component, Nature, Tool, action_tool,
         http::{self as tool_route, Binding},
-        tool,
     },
 };
 
@@ -149,7 +147,7 @@ pub fn action<A: Action>(nature: Nature) -> Operation
 where
     A::Reply: JsonSchema,
 {
-    of_action::<A>(nature, |tool| tool.returns::<A::Reply>())
+    of_action::<A>(nature, Output::Json(|generator| generator.subschema_for::<A::Reply>()))
 }
 
 /// An action of the guest with a picture as reply.
@@ -157,8 +155,7 @@ pub fn picture<A: Action>(nature: Nature) -> Operation
 where
     A::Reply: BytesReply,
 {
-    of_action::<A>(nature, |tool| tool.output(Output::Bytes(Media::of::<A::Reply>())))
-        .accept_chooses()
+    of_action::<A>(nature, Output::Bytes(Media::of::<A::Reply>())).accept_chooses()
 }
 
 /// An action of the guest with a document as reply.
@@ -166,16 +163,26 @@ pub fn document<A: Action>(nature: Nature) -> Operation
 where
     A::Reply: BytesReply,
 {
-    of_action::<A>(nature, |tool| tool.output(Output::Bytes(Media::of::<A::Reply>())))
+    of_action::<A>(nature, Output::Bytes(Media::of::<A::Reply>()))
 }
 
 /// An action with its own name and the doc of its type.
-fn of_action<A: Action>(nature: Nature, output: impl Fn(Tool) -> Tool) -> Operation {
-    let (noun, verb) = names::<A>();
-    let act = tool(&format!("{noun}.{verb}"), desktop::act::<A>);
-    let act = act.nature(nature).scope(Scope::SESSIONS_ACT).of_session();
-    let act = output(act).doc(format!("{}{}", description::<A>(), nature.whereabouts()));
-    act.post(&format!("/api/v1/{noun}/{verb}"), &format!("{noun}_{verb}"))
+fn of_action<A: Action>(nature: Nature, output: Output) -> Operation {
+    perform(names::<A>(), nature, output, Component::of::<A>(), A::call)
+}
+
+/// The part that does not depend on the type of the action.
+fn perform(
+    (noun, verb): (&str, &str),
+    nature: Nature,
+    output: Output,
+    component: Component,
+    read: fn(Value) -> Result<ActionCall, Invalid>,
+) -> Operation {
+    let act = action_tool(&format!("{noun}.{verb}"), component, read);
+    let act = act.nature(nature).scope(Scope::SESSIONS_ACT).of_session().output(output);
+    let doc = format!("{}{}", description(component.schema), nature.whereabouts());
+    act.doc(doc).post(&format!("/api/v1/{noun}/{verb}"), &format!("{noun}_{verb}"))
 }
 
 /// Noun and verb of an action.
@@ -361,8 +368,8 @@ impl Operation {
 }
 
 /// The doc comment of a type without the source's line breaks.
-pub fn description<T: JsonSchema>() -> String {
-    let schema = schemars::schema_for!(T);
+pub fn description(schema: SchemaOf) -> String {
+    let schema = schema(&mut SchemaGenerator::default());
     let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
     let paragraphs: Vec<_> = text.split("\n\n").map(|text| text.replace('\n', " ")).collect();
     paragraphs.join("\n\n")

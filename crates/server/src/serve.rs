@@ -98,7 +98,8 @@ pub async fn serve<T>(
         tokio::select! {
             asked = &mut shutdown => break asked,
             (stream, accepted) = accept(&listener, &serving.limits) => {
-                connections.spawn(open(stream, accepted, serving.clone(), stop.clone()));
+                let opened = open(stream, accepted, serving.clone(), stop.clone());
+                connections.spawn(helmdeck_task::boxed(opened));
             }
         }
     };

@@ -6,11 +6,12 @@
 pub mod http;
 mod outcome;
 pub(crate) mod pack;
+mod schemas;
 
 use std::{
-    future::Future,
+    future::{Future, ready},
     pin::Pin,
-    sync::{Arc, OnceLock},
+    sync::Arc,
 };
 
 use axum::body::Body;
@@ -18,7 +19,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use helmdeck_packs::Pack;
 use helmdeck_schema::Schema;
 use helmdeck_sessions::{Caller, Scope, Session};
-use helmdeck_wire::{ErrorCode, SessionId};
+use helmdeck_wire::{ActionCall, ErrorCode, SessionId, parse::Invalid};
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -30,12 +31,15 @@ use crate::{
     input,
     operation::{Output, SchemaOf},
     public::Address,
+    routes::desktop,
     token::Claims,
 };
 
 pub use helmdeck_wire::nature::{Effect, Nature, Style, Substrate, Surface};
 pub use outcome::{Outcome, Payload};
 pub use pack::pack_tool;
+use schemas::Schemas;
+pub use schemas::SharedSchema;
 
 /// A tool of the table.
 pub struct Tool {
@@ -60,7 +64,7 @@ pub struct Tool {
     pub(crate) pack: Option<Arc<Pack>>,
     flags: Vec<Flag>,
     root_schema: RootSchema,
-    schema: OnceLock<Arc<Schema>>,
+    schemas: Schemas,
     prepare: Prepare,
     handler: Handler,
 }
@@ -187,31 +191,25 @@ where
     let handler = move |call, schema: &Schema, value| -> Answer {
         match input::parse::<I>(schema, value) {
             Ok(input) => Box::pin(handler(call, input)),
-            Err(refused) => Box::pin(std::future::ready(Err(refused))),
+            Err(refused) => Box::pin(ready(Err(refused))),
         }
     };
-    let component = Component {
-        reference: |generator| generator.subschema_for::<I>(),
-        schema: I::json_schema,
-        name: || I::schema_name().into_owned(),
+    Tool::new(name, Component::of::<I>(), Box::new(handler))
+}
+
+/// A tool that performs an action. `A::call` stands for the type, so that this is compiled once.
+pub(crate) fn action_tool(
+    name: &str,
+    component: Component,
+    read: fn(Value) -> Result<ActionCall, Invalid>,
+) -> Tool {
+    let handler = move |call, schema: &Schema, value| -> Answer {
+        match read(value) {
+            Ok(action) => Box::pin(desktop::act(call, action)),
+            Err(invalid) => Box::pin(ready(Err(input::not_parsed(schema, invalid)))),
+        }
     };
-    Tool {
-        name: name.to_owned(),
-        title: title(name),
-        doc: String::new(),
-        scope: Scope::ADMIN,
-        nature: Nature::default(),
-        of_session: false,
-        output: Output::Nothing,
-        component,
-        takes_bytes: false,
-        pack: None,
-        flags: Vec::new(),
-        root_schema: Box::new(input::root_schema::<I>),
-        schema: OnceLock::new(),
-        prepare: Ok,
-        handler: Box::new(handler),
-    }
+    Tool::new(name, component, Box::new(handler))
 }
 
 /// `desktop.mouse_move` becomes "Desktop mouse move".
@@ -221,7 +219,38 @@ fn title(name: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
+impl Component {
+    /// The input of this type.
+    pub fn of<I: JsonSchema>() -> Self {
+        Self {
+            reference: |generator| generator.subschema_for::<I>(),
+            schema: I::json_schema,
+            name: || I::schema_name().into_owned(),
+        }
+    }
+}
+
 impl Tool {
+    fn new(name: &str, component: Component, handler: Handler) -> Self {
+        Self {
+            name: name.to_owned(),
+            title: title(name),
+            doc: String::new(),
+            scope: Scope::ADMIN,
+            nature: Nature::default(),
+            of_session: false,
+            output: Output::Nothing,
+            component,
+            takes_bytes: false,
+            pack: None,
+            flags: Vec::new(),
+            root_schema: Box::new(move || input::root_schema(component.schema, component.name)),
+            schemas: Schemas::default(),
+            prepare: Ok,
+            handler,
+        }
+    }
+
     /// Checks the arguments and runs the tool. The caller's scope was checked before.
     pub async fn call(&self, mut call: Call, args: Map<String, Value>) -> ApiResult<Outcome> {
         let schema = self.schema()?;
@@ -247,60 +276,6 @@ impl Tool {
             return Err(lacks(self.scope));
         }
         self.call(call, args).await
-    }
-
-    /// The enforced schema of all arguments.
-    pub fn schema(&self) -> ApiResult<&Arc<Schema>> {
-        if let Some(schema) = self.schema.get() {
-            return Ok(schema);
-        }
-        let schema = Schema::new(self.whole_schema()).map_err(ApiError::internal)?;
-        Ok(self.schema.get_or_init(|| Arc::new(schema)))
-    }
-
-    fn whole_schema(&self) -> Value {
-        let mut root = (self.root_schema)();
-        let Some(object) = root.as_object_mut() else { return root };
-        // Only the packs of operators may take any field.
-        object.entry("additionalProperties").or_insert(json!(false));
-        let fields = object.entry("properties").or_insert(json!({}));
-        if let Value::Object(fields) = fields {
-            if self.of_session {
-                let description = "Id of the session, as returned when it was created.";
-                let id = json!({
-                    "type": "string", "minLength": 1, "maxLength": 200,
-                    "description": description, "x-missing": "missing_session_id",
-                });
-                fields.insert("session_id".to_owned(), id);
-            }
-            for flag in &self.flags {
-                fields.insert(flag.name.to_owned(), flag.schema());
-            }
-        }
-        let required = object.entry("required").or_insert(json!([]));
-        // Last, so that clients fix their own fields first.
-        if let Value::Array(required) = required
-            && self.of_session
-        {
-            required.push(json!("session_id"));
-        }
-        root
-    }
-
-    /// The schema of all arguments as clients see it.
-    pub fn documented_schema(&self) -> ApiResult<Value> {
-        let mut schema = self.schema()?.value().clone();
-        crate::openapi::without_notes(&mut schema);
-        Ok(schema)
-    }
-
-    /// The schema of the reply, if it is JSON.
-    pub fn output_schema(&self) -> Option<Value> {
-        match self.output {
-            Output::Json(schema) => Some(crate::openapi::standalone(schema)),
-            Output::Job(schema) => Some(pack::reply_schema(schema)),
-            Output::Text(_) | Output::Bytes(_) | Output::Nothing => None,
-        }
     }
 
     pub(crate) fn flags(&self) -> &[Flag] {

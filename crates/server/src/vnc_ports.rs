@@ -88,7 +88,7 @@ fn publish(app: &App, listener: TcpListener, router: Router, session: SessionId)
     let ended = app.closing.child_token();
     let guard = ended.clone().drop_guard();
     let serving = Serving::new(app, router);
-    tokio::spawn(serve(listener, serving, DRAIN, async move { ended.cancelled().await }));
+    helmdeck_task::spawn(serve(listener, serving, DRAIN, async move { ended.cancelled().await }));
     guard
 }
 

@@ -106,7 +106,7 @@ fn watch(
         let Ok(session) = app.sessions.get(caller, id) else { continue };
         watched.entry(id.clone()).or_insert_with(|| {
             let width = wanted.width.clamp(WIDTHS.0, WIDTHS.1);
-            AbortOnDropHandle::new(tokio::spawn(show(session, width, frames.clone())))
+            AbortOnDropHandle::new(helmdeck_task::spawn(show(session, width, frames.clone())))
         });
     }
 }

@@ -324,7 +324,7 @@ mod tests {
     #[tokio::test]
     async fn connecting_waits_for_an_offer() {
         let (attachment, id) = attachment();
-        let waiting = tokio::spawn({
+        let waiting = helmdeck_task::spawn({
             let (attachment, id) = (attachment.clone(), id.clone());
             async move { attachment.connect(&id).await.is_ok() }
         });

@@ -8,6 +8,7 @@ use std::{sync::Arc, time::Duration};
 
 use helmdeck_egress::{Policy, Via};
 use helmdeck_runtime::{Runtime, SandboxSpec, Usage};
+use helmdeck_task::BoxFuture;
 use helmdeck_wire::{
     error::with_causes,
     guest::{Begin, HandedOver, LINK_VERSION, Progress, Stage},
@@ -45,60 +46,68 @@ const PROFILE_EVERY: Duration = Duration::from_secs(30);
 
 /// Runs a new session until it is completely removed. `workspace_bytes` is the limit on disk;
 /// without it the workspace is in memory.
-pub(crate) async fn drive(
+pub(crate) fn drive(
     session: Session,
     runtime: Arc<dyn Runtime>,
     policy: Policy,
     workspace_bytes: Option<u64>,
-) {
-    let inner = &session.inner;
-    let spec = SandboxSpec {
-        workspace: workspace_bytes.is_some(),
-        ..spec::for_runtime(&inner.record.spec, inner.record.to_labels())
-    };
-    // Not cancellable: a half-started sandbox could not be stopped.
-    let started = match runtime.start(&inner.sandbox, &spec).await {
-        Ok(()) => tokio::select! {
-            started = start(&session, &*runtime, &spec, workspace_bytes) => Some(started),
-            () = over(&session) => None,
-        },
-        Err(error) => Some(Err(failure(Stage::Sandbox, with_causes(&error)))),
-    };
-    match started {
-        Some(Ok(started)) => live(&session, &*runtime, policy, started).await,
-        Some(Err(failure)) => fail(&session, EndReason::StartFailed, failure),
-        None => {}
-    }
-    stop(&session, &*runtime).await;
+) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        let inner = &session.inner;
+        let spec = SandboxSpec {
+            workspace: workspace_bytes.is_some(),
+            ..spec::for_runtime(&inner.record.spec, inner.record.to_labels())
+        };
+        // Not cancellable: a half-started sandbox could not be stopped.
+        let started = match runtime.start(&inner.sandbox, &spec).await {
+            Ok(()) => tokio::select! {
+                started = start(&session, &*runtime, &spec, workspace_bytes) => Some(started),
+                () = over(&session) => None,
+            },
+            Err(error) => Some(Err(failure(Stage::Sandbox, with_causes(&error)))),
+        };
+        match started {
+            Some(Ok(started)) => live(&session, &*runtime, policy, started).await,
+            Some(Err(failure)) => fail(&session, EndReason::StartFailed, failure),
+            None => {}
+        }
+        stop(&session, &*runtime).await;
+    })
 }
 
 /// Runs a session that an earlier server started.
-pub(crate) async fn drive_adopted(session: Session, runtime: Arc<dyn Runtime>, policy: Policy) {
-    let adopted = tokio::select! {
-        adopted = adopt(&session, &*runtime) => Some(adopted),
-        () = over(&session) => None,
-    };
-    match adopted {
-        Some(Ok(Adopted::Current(started))) => live(&session, &*runtime, policy, started).await,
-        Some(Ok(Adopted::Outdated)) => {
-            warn!(session.id = session.id().as_str(), "Session runs another version");
-            session.inner.life.lock().outdated();
-            session.inner.progress.send_replace(Driven::Running);
-            session.tell(EventKind::Changed);
-            tokio::select! {
-                () = over(&session) => {}
-                () = gone(&session, &*runtime) => {
-                    let log_tail = last_words(&session, &*runtime).await;
-                    let reason = "the guest is gone".to_owned();
-                    let failure = Failure { stage: None, reason, log_tail };
-                    fail(&session, EndReason::GuestLost, failure);
+pub(crate) fn drive_adopted(
+    session: Session,
+    runtime: Arc<dyn Runtime>,
+    policy: Policy,
+) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        let adopted = tokio::select! {
+            adopted = adopt(&session, &*runtime) => Some(adopted),
+            () = over(&session) => None,
+        };
+        match adopted {
+            Some(Ok(Adopted::Current(started))) => live(&session, &*runtime, policy, started).await,
+            Some(Ok(Adopted::Outdated)) => {
+                warn!(session.id = session.id().as_str(), "Session runs another version");
+                session.inner.life.lock().outdated();
+                session.inner.progress.send_replace(Driven::Running);
+                session.tell(EventKind::Changed);
+                tokio::select! {
+                    () = over(&session) => {}
+                    () = gone(&session, &*runtime) => {
+                        let log_tail = last_words(&session, &*runtime).await;
+                        let reason = "the guest is gone".to_owned();
+                        let failure = Failure { stage: None, reason, log_tail };
+                        fail(&session, EndReason::GuestLost, failure);
+                    }
                 }
             }
+            Some(Err(failure)) => fail(&session, EndReason::GuestLost, failure),
+            None => {}
         }
-        Some(Err(failure)) => fail(&session, EndReason::GuestLost, failure),
-        None => {}
-    }
-    stop(&session, &*runtime).await;
+        stop(&session, &*runtime).await;
+    })
 }
 
 /// Stops the sandbox and removes everything of the session.

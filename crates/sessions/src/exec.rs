@@ -94,7 +94,7 @@ impl Session {
         let (tell, told) = oneshot::channel();
         let link = self.inner.link.clone();
         // Continues when the caller disconnects: a command with an unknown id could not be killed.
-        tokio::spawn(async move {
+        helmdeck_task::spawn(async move {
             let started = link.start_exec(&exec).await;
             let _ = tell.send(started.map(|id| Started { id: Some(id), link }));
         });
@@ -225,7 +225,7 @@ impl Drop for Started {
 
 /// Kills a command whose caller disconnected. The link has the deadline.
 fn kill(link: Link, id: ExecId) {
-    tokio::spawn(async move {
+    helmdeck_task::spawn(async move {
         if let Err(error) = link.kill_exec(&id).await {
             warn!(exec.id = id.as_str(), error = with_causes(&error), "Failed to kill command");
         }

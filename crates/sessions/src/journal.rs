@@ -55,7 +55,7 @@ impl Journal {
         let ends = Ends::load(store.clone()).await?;
         let (entries, waiting) = mpsc::channel(WAITING);
         let (done, written) = watch::channel(last);
-        tokio::spawn(write(store.clone(), waiting, done));
+        helmdeck_task::spawn(write(store.clone(), waiting, done));
         let shared = Shared { next: AtomicU64::new(last + 1), entries, written, ends, store };
         Ok(Self { shared: Arc::new(shared) })
     }

@@ -107,7 +107,7 @@ impl Session {
     async fn finish_private(&self, keep: bool) -> Result<PrivateEnded, SessionError> {
         let session = self.clone();
         // Continues if the requester disconnects.
-        let ending = tokio::spawn(async move {
+        let ending = helmdeck_task::spawn(async move {
             let ended = session.inner.link.end_private(&EndPrivate { keep }).await;
             session.private_ended();
             ended

@@ -1,5 +1,7 @@
 //! All sessions of this server.
 
+mod listing;
+
 use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use helmdeck_egress::Policy;
@@ -7,7 +9,7 @@ use helmdeck_runtime::{Runtime, RuntimeError, Sandbox, SandboxId};
 use helmdeck_store::{Audit, Extensions, Profiles, Store};
 use helmdeck_wire::{
     SessionId,
-    session::{self, EndReason, ProfileName, SessionSpec},
+    session::{EndReason, ProfileName, SessionSpec},
 };
 use parking_lot::Mutex;
 use tokio::time::timeout;
@@ -21,7 +23,7 @@ use crate::{
     journal::Journal,
     profiles,
     record::Record,
-    session::{ADOPTION_DEADLINE, Common, Driven},
+    session::{Common, Driven},
     spec,
 };
 
@@ -148,7 +150,7 @@ impl Sessions {
             let session = Session::adopted(sandbox.id, record, self.shared.common.clone());
             self.shared.sessions.lock().push(session.clone());
             let (runtime, policy) = (self.runtime().clone(), self.shared.config.policy.clone());
-            tokio::spawn(driver::drive_adopted(session, runtime, policy));
+            helmdeck_task::spawn(driver::drive_adopted(session, runtime, policy));
         }
         self.shared.sessions.lock().sort_by_key(|session| session.inner.record.created_at);
         Ok(())
@@ -200,7 +202,7 @@ impl Sessions {
         session.audit_created(caller);
         session.tell(EventKind::Changed);
         let workspace_bytes = self.shared.config.workspace_bytes;
-        tokio::spawn(driver::drive(session.clone(), runtime, policy, workspace_bytes));
+        helmdeck_task::spawn(driver::drive(session.clone(), runtime, policy, workspace_bytes));
         Ok(session)
     }
 
@@ -238,7 +240,7 @@ impl Sessions {
         drop(sessions);
         session.audit_created(caller);
         session.tell(EventKind::Changed);
-        tokio::spawn(driver::drive_attached(session.clone(), attachment));
+        helmdeck_task::spawn(driver::drive_attached(session.clone(), attachment));
         Ok((session, brought))
     }
 
@@ -261,45 +263,6 @@ impl Sessions {
             Some(ending) => SessionError::Gone { id, ending },
             None => SessionError::NotFound(id),
         }
-    }
-
-    /// Describes all sessions that the caller may see, oldest first.
-    pub async fn describe_all(&self, caller: &Caller) -> Vec<session::Session> {
-        let visible: Vec<Session> = {
-            let sessions = self.shared.sessions.lock();
-            sessions.iter().filter(|session| session.belongs_to(caller)).cloned().collect()
-        };
-        self.describe(caller, &visible).await
-    }
-
-    /// Describes one session.
-    pub async fn describe_one(
-        &self,
-        caller: &Caller,
-        session: &Session,
-    ) -> Result<session::Session, SessionError> {
-        let described = self.describe(caller, std::slice::from_ref(session)).await.pop();
-        described.ok_or_else(|| SessionError::NotFound(session.id().clone()))
-    }
-
-    async fn describe(&self, caller: &Caller, sessions: &[Session]) -> Vec<session::Session> {
-        let known = async {
-            // Attached sessions are not adopted.
-            for session in sessions.iter().filter(|session| session.attachment().is_none()) {
-                session.adoption().await;
-            }
-        };
-        let _ = timeout(ADOPTION_DEADLINE, known).await;
-        // Sessions are listed even if the runtime does not answer.
-        let sandboxes = self.runtime().list().await.unwrap_or_default();
-        let mut described = Vec::with_capacity(sessions.len());
-        for session in sessions {
-            let own = session.attachment().map(|attachment| attachment.sandbox());
-            let mut known = sandboxes.iter().chain(&own);
-            let found = known.find(|s| s.running && s.id == session.inner.sandbox);
-            described.push(session.describe(caller, found).await);
-        }
-        described
     }
 
     /// Ends a session of the caller and forgets it. Does nothing if it has already ended.

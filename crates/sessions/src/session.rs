@@ -1,5 +1,7 @@
 //! One session, as a cheap handle.
 
+mod action;
+
 use std::{
     collections::HashMap,
     sync::{
@@ -10,25 +12,24 @@ use std::{
 };
 
 use async_trait::async_trait;
-use helmdeck_link::{ByteStream, Connect, Link, LinkError, Reply};
+use helmdeck_link::{ByteStream, Connect, Link, LinkError};
 use helmdeck_runtime::{Runtime, SandboxId};
 use helmdeck_store::{Audit, Extensions, Profiles};
 use helmdeck_wire::{
-    Action, ActionCall, ErrorBody, ErrorCode, SessionId,
-    control::Hands,
+    SessionId,
     guest::Stage,
-    history::{Actor, ActorKind},
+    history::Actor,
     session::{EndReason, Mode, SessionSpec},
     window::BrowserWindow,
 };
 use parking_lot::Mutex;
-use serde::de::DeserializeOwned;
 use time::OffsetDateTime;
 use tokio::{
     sync::{Notify, watch},
     time::timeout,
 };
 
+pub(crate) use self::action::{ACTION_DEADLINE, Task};
 use crate::{
     Attachment, Caller, SessionError,
     cast::Watched,
@@ -37,18 +38,13 @@ use crate::{
     egress::Decisions,
     events::Events,
     forwards::{Forwards, Permission},
-    history::Attempt,
     journal::Journal,
-    lifecycle::{Ending, Lifecycle, Phase, Refusal},
+    lifecycle::{Ending, Lifecycle, Phase},
     private::SignIn,
     record::Record,
     spec,
 };
 
-/// Deadline of an action, in addition to the time it asks for. A slower guest is stuck.
-pub(crate) const ACTION_DEADLINE: Duration = Duration::from_secs(30);
-/// Maximum time that an action may ask for.
-const LONGEST_ACTION: Duration = Duration::from_secs(600);
 /// How long to wait for a guest to report its usage.
 pub(crate) const HELLO_DEADLINE: Duration = Duration::from_secs(1);
 /// How long a call waits for a session that is being adopted.
@@ -257,63 +253,6 @@ impl Session {
         &self.inner.id
     }
 
-    /// Performs an action in the guest. Fails if it needs a desktop and the session has none.
-    ///
-    /// Dropping the future cancels the action: the guest releases what it pressed.
-    pub async fn act(&self, caller: &Caller, action: &ActionCall) -> Result<Reply, SessionError> {
-        if action.on_desktop {
-            self.ensure_desktop()?;
-        }
-        let mut attempt = Attempt::named(self, caller.actor(), action.name, action.detail.clone());
-        let done = self.attempt(caller, action).await;
-        attempt.outcome = done.as_ref().map_or_else(SessionError::code, |_| "ok");
-        done
-    }
-
-    /// Performs an action in the guest and parses the reply.
-    pub async fn call<A: Action>(
-        &self,
-        caller: &Caller,
-        action: &A,
-    ) -> Result<A::Reply, SessionError>
-    where
-        A::Reply: DeserializeOwned,
-    {
-        let reply = self.act(caller, &ActionCall::new(action)).await?;
-        serde_json::from_slice(&reply.body)
-            .map_err(|error| SessionError::GuestLost(LinkError::Nonsense(error.to_string())))
-    }
-
-    async fn attempt(&self, caller: &Caller, action: &ActionCall) -> Result<Reply, SessionError> {
-        let asked = action.asked_duration;
-        if asked > LONGEST_ACTION {
-            let (name, seconds) = (action.name, asked.as_secs());
-            let reason = format!("{name} would take {seconds} s: split it into several calls");
-            return Err(SessionError::Refused(ErrorBody::new(ErrorCode::InvalidInput, reason)));
-        }
-        self.adoption().await;
-        // Checked before it counts as a task: an agent that waits for a person must not use up its
-        // tasks.
-        let theirs = match caller.kind {
-            ActorKind::Human | ActorKind::Link => Hands::Person,
-            ActorKind::Agent => Hands::Agent,
-        };
-        let (epoch, hands) = match (action.drives, self.may_drive(caller)) {
-            (true, Ok(epoch)) => (Some(epoch), theirs),
-            (true, Err(held)) => return Err(self.private_instead(action.name).unwrap_or(held)),
-            (false, Ok(_)) => (None, theirs),
-            (false, Err(_)) => (None, Hands::Off),
-        };
-        let _task = self.begin(Lifecycle::begin_task)?;
-        let deadline = ACTION_DEADLINE + asked;
-        let mark = self.inner.egress.mark();
-        let reply = tokio::select! {
-            reply = self.inner.link.act(action, hands, deadline) => reply,
-            taken = self.taken(epoch) => return Err(taken),
-        };
-        reply.map_err(|error| self.explained(mark, self.link_failed(error)))
-    }
-
     /// Turns a failed call to the guest into an error.
     pub(crate) fn link_failed(&self, error: LinkError) -> SessionError {
         match error {
@@ -388,37 +327,6 @@ impl Session {
             Mode::Desktop => Ok(()),
             Mode::Headless => Err(SessionError::NotDesktop(self.inner.id.clone())),
         }
-    }
-
-    /// Admits something that keeps the session busy.
-    pub(crate) fn begin(
-        &self,
-        admit: impl FnOnce(&mut Lifecycle, Instant) -> Result<(), Refusal>,
-    ) -> Result<Task, SessionError> {
-        let id = || self.inner.id.clone();
-        match admit(&mut self.inner.life.lock(), self.inner.clock.now()) {
-            Ok(()) => {
-                // The session is no longer idle.
-                self.inner.changed.notify_one();
-                Ok(Task { session: self.clone() })
-            }
-            Err(Refusal::Starting) => Err(SessionError::Starting(id())),
-            Err(Refusal::Outdated) => Err(SessionError::Outdated(id())),
-            Err(Refusal::Over(ending)) => Err(SessionError::Ended { id: id(), ending }),
-            Err(Refusal::NoTasksLeft(limit)) => Err(SessionError::TaskLimit { id: id(), limit }),
-        }
-    }
-}
-
-/// An admitted activity. The lifecycle is updated on drop.
-pub(crate) struct Task {
-    session: Session,
-}
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        self.session.inner.life.lock().finish(self.session.inner.clock.now());
-        self.session.inner.changed.notify_one();
     }
 }
 

@@ -122,7 +122,7 @@ impl Session {
         let person = lease.holder().filter(|holder| holder.by.is_person());
         let key = person.map(|holder| holder.key.clone());
         let handed_over = HandedOver { to_person: key.is_some(), key };
-        let letting_go = tokio::spawn(async move {
+        let letting_go = helmdeck_task::spawn(async move {
             if let Err(error) = session.inner.link.release_all(handed_over).await {
                 // The guest is about to be lost, which is reported elsewhere.
                 info!(session.id = session.id().as_str(), %error, "Failed to release keys");

@@ -9,6 +9,7 @@ mod writer;
 
 use std::time::Duration;
 
+use helmdeck_task::BoxFuture;
 use helmdeck_wire::{
     SessionId,
     audit::{AuditRecord, Severity, format_at},
@@ -77,23 +78,28 @@ impl AuditFilter {
 impl Store {
     /// Appends rows atomically, and returns the id of the newest. Other processes may append at the
     /// same time.
-    pub async fn append_audit(&self, entries: &[AuditEntry]) -> Result<u64, StoreError> {
-        let mut tries = 0;
-        loop {
-            let head = self.audit_head().await?;
-            let rows = chain::link(&head, entries);
-            let newest = rows.last().map_or(head.id, |row| row.id);
-            match self.insert_audit(&rows).await {
-                Ok(()) => return Ok(newest.unsigned_abs()),
-                // Another process took the same ids.
-                Err(error) if is_conflict(&error) && tries < APPEND_TRIES => {
-                    tries += 1;
-                    // Longer after each conflict, so that the other process gets past it.
-                    tokio::time::sleep(Duration::from_millis(tries)).await;
+    pub fn append_audit<'a>(
+        &'a self,
+        entries: &'a [AuditEntry],
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+        Box::pin(async move {
+            let mut tries = 0;
+            loop {
+                let head = self.audit_head().await?;
+                let rows = chain::link(&head, entries);
+                let newest = rows.last().map_or(head.id, |row| row.id);
+                match self.insert_audit(&rows).await {
+                    Ok(()) => return Ok(newest.unsigned_abs()),
+                    // Another process took the same ids.
+                    Err(error) if is_conflict(&error) && tries < APPEND_TRIES => {
+                        tries += 1;
+                        // Longer after each conflict, so that the other process gets past it.
+                        tokio::time::sleep(Duration::from_millis(tries)).await;
+                    }
+                    Err(error) => return Err(error.into()),
                 }
-                Err(error) => return Err(error.into()),
             }
-        }
+        })
     }
 
     async fn audit_head(&self) -> Result<Head, StoreError> {
@@ -129,8 +135,8 @@ impl Store {
     }
 
     /// The id of the newest row; 0 if there has never been one.
-    pub async fn newest_audit(&self) -> Result<u64, StoreError> {
-        Ok(self.audit_head().await?.id.unsigned_abs())
+    pub fn newest_audit(&self) -> BoxFuture<'_, Result<u64, StoreError>> {
+        Box::pin(async move { Ok(self.audit_head().await?.id.unsigned_abs()) })
     }
 
     /// At most `limit` rows before row `before`, newest first.
@@ -148,17 +154,19 @@ impl Store {
     }
 
     /// At most `limit` rows after row `after`, oldest first.
-    pub async fn audit_after(
-        &self,
-        filter: &AuditFilter,
+    pub fn audit_after<'a>(
+        &'a self,
+        filter: &'a AuditFilter,
         after: u64,
         limit: u32,
-    ) -> Result<Vec<AuditRecord>, StoreError> {
-        let mut query = QueryBuilder::<Sqlite>::new("SELECT * FROM audit WHERE id > ");
-        query.push_bind(i64::try_from(after).unwrap_or(i64::MAX));
-        filter.push(&mut query);
-        query.push(" ORDER BY id LIMIT ").push_bind(limit);
-        self.audit_rows(query).await
+    ) -> BoxFuture<'a, Result<Vec<AuditRecord>, StoreError>> {
+        Box::pin(async move {
+            let mut query = QueryBuilder::<Sqlite>::new("SELECT * FROM audit WHERE id > ");
+            query.push_bind(i64::try_from(after).unwrap_or(i64::MAX));
+            filter.push(&mut query);
+            query.push(" ORDER BY id LIMIT ").push_bind(limit);
+            self.audit_rows(query).await
+        })
     }
 
     async fn audit_rows(

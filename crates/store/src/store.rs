@@ -2,6 +2,7 @@
 
 use std::{fs::OpenOptions, os::unix::fs::OpenOptionsExt, path::Path, time::Duration};
 
+use helmdeck_task::BoxFuture;
 use sqlx::{
     SqlSafeStr, SqlitePool,
     migrate::{MigrateError, Migration, MigrationType, Migrator},
@@ -36,57 +37,63 @@ pub struct Store {
 impl Store {
     /// Opens `helmdeck.db` in the data directory, which must exist, and migrates its schema. A new
     /// file is readable by its owner only.
-    pub async fn open(data_dir: &Path) -> Result<Self, StoreError> {
-        let path = data_dir.join("helmdeck.db");
-        OpenOptions::new()
-            .create(true)
-            .append(true)
-            .mode(0o600)
-            .open(&path)
-            .map_err(|source| StoreError::Open { path: path.clone(), source })?;
-        let options = SqliteConnectOptions::new()
-            .filename(&path)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Normal)
-            .busy_timeout(BUSY_TIMEOUT)
-            .foreign_keys(true);
-        let pool = SqlitePoolOptions::new()
-            .max_connections(1)
-            // Keep the connection forever: on a full or read-only disk an open connection still
-            // works, but a new one could not be opened.
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .connect_with(options)
-            .await
-            .map_err(|source| StoreError::Unusable { path: path.clone(), source })?;
-        let migrated = migrator().run(&pool).await;
-        migrated.map_err(|error| match error {
-            MigrateError::VersionMissing(found) => {
-                let known = MIGRATIONS.iter().map(|(version, ..)| *version).max();
-                StoreError::Newer { path, found, known: known.unwrap_or_default() }
-            }
-            // The migrations are valid, so the disk is the cause.
-            MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _) => {
-                StoreError::Unusable { path, source }
-            }
-            other => StoreError::Migrate(other),
-        })?;
-        Ok(Self { pool })
+    pub fn open(data_dir: &Path) -> BoxFuture<'_, Result<Self, StoreError>> {
+        Box::pin(async move {
+            let path = data_dir.join("helmdeck.db");
+            OpenOptions::new()
+                .create(true)
+                .append(true)
+                .mode(0o600)
+                .open(&path)
+                .map_err(|source| StoreError::Open { path: path.clone(), source })?;
+            let options = SqliteConnectOptions::new()
+                .filename(&path)
+                .journal_mode(SqliteJournalMode::Wal)
+                .synchronous(SqliteSynchronous::Normal)
+                .busy_timeout(BUSY_TIMEOUT)
+                .foreign_keys(true);
+            let pool = SqlitePoolOptions::new()
+                .max_connections(1)
+                // Keep the connection forever: on a full or read-only disk an open connection still
+                // works, but a new one could not be opened.
+                .idle_timeout(None)
+                .max_lifetime(None)
+                .acquire_timeout(ACQUIRE_TIMEOUT)
+                .connect_with(options)
+                .await
+                .map_err(|source| StoreError::Unusable { path: path.clone(), source })?;
+            let migrated = migrator().run(&pool).await;
+            migrated.map_err(|error| match error {
+                MigrateError::VersionMissing(found) => {
+                    let known = MIGRATIONS.iter().map(|(version, ..)| *version).max();
+                    StoreError::Newer { path, found, known: known.unwrap_or_default() }
+                }
+                // The migrations are valid, so the disk is the cause.
+                MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _) => {
+                    StoreError::Unusable { path, source }
+                }
+                other => StoreError::Migrate(other),
+            })?;
+            Ok(Self { pool })
+        })
     }
 
     /// Opens the database to read it, also beside a running server. Changes nothing.
-    pub async fn open_to_read(data_dir: &Path) -> Result<Self, StoreError> {
-        let path = data_dir.join("helmdeck.db");
-        let options =
-            SqliteConnectOptions::new().filename(&path).read_only(true).busy_timeout(BUSY_TIMEOUT);
-        let pool = SqlitePoolOptions::new()
-            .max_connections(1)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .connect_with(options)
-            .await
-            .map_err(|source| StoreError::Unreadable { path, source })?;
-        Ok(Self { pool })
+    pub fn open_to_read(data_dir: &Path) -> BoxFuture<'_, Result<Self, StoreError>> {
+        Box::pin(async move {
+            let path = data_dir.join("helmdeck.db");
+            let options = SqliteConnectOptions::new()
+                .filename(&path)
+                .read_only(true)
+                .busy_timeout(BUSY_TIMEOUT);
+            let pool = SqlitePoolOptions::new()
+                .max_connections(1)
+                .acquire_timeout(ACQUIRE_TIMEOUT)
+                .connect_with(options)
+                .await
+                .map_err(|source| StoreError::Unreadable { path, source })?;
+            Ok(Self { pool })
+        })
     }
 
     /// Succeeds if the database answers.
@@ -96,8 +103,10 @@ impl Store {
     }
 
     /// Closes the file. Later calls fail.
-    pub async fn close(&self) {
-        self.pool.close().await;
+    pub fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.pool.close().await;
+        })
     }
 }
 

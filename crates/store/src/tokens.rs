@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use helmdeck_task::BoxFuture;
 use helmdeck_wire::token::TokenInfo;
 use sqlx::{Row, sqlite::SqliteRow};
 use time::OffsetDateTime;
@@ -10,33 +11,36 @@ use crate::{Store, StoreError, moment, token_use};
 
 impl Store {
     /// Stores a new token, and removes tokens that expired before `forget`.
-    pub async fn add_token(
-        &self,
-        token: &TokenInfo,
+    pub fn add_token<'a>(
+        &'a self,
+        token: &'a TokenInfo,
         forget: OffsetDateTime,
-    ) -> Result<(), StoreError> {
-        let forget = moment::write("expires_at", forget)?;
-        sqlx::query(
-            "INSERT INTO token
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            let forget = moment::write("expires_at", forget)?;
+            sqlx::query(
+                "INSERT INTO token
              (id, subject, client, scopes, created_at, expires_at, human, made_for)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        )
-        .bind(&token.id)
-        .bind(&token.subject)
-        .bind(&token.client)
-        .bind(token.scopes.join(" "))
-        .bind(moment::write("created_at", token.created_at)?)
-        .bind(moment::write("expires_at", token.expires_at)?)
-        .bind(token.human)
-        .bind(&token.made_for)
-        .execute(&self.pool)
-        .await?;
-        for table in
-            ["DELETE FROM token WHERE expires_at < ?", "DELETE FROM revoked WHERE expires_at < ?"]
-        {
-            sqlx::query(table).bind(&forget).execute(&self.pool).await?;
-        }
-        Ok(())
+            )
+            .bind(&token.id)
+            .bind(&token.subject)
+            .bind(&token.client)
+            .bind(token.scopes.join(" "))
+            .bind(moment::write("created_at", token.created_at)?)
+            .bind(moment::write("expires_at", token.expires_at)?)
+            .bind(token.human)
+            .bind(&token.made_for)
+            .execute(&self.pool)
+            .await?;
+            for table in [
+                "DELETE FROM token WHERE expires_at < ?",
+                "DELETE FROM revoked WHERE expires_at < ?",
+            ] {
+                sqlx::query(table).bind(&forget).execute(&self.pool).await?;
+            }
+            Ok(())
+        })
     }
 
     /// Tokens, newest first. With `subject`, only that subject's.

@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
+use crate::parse::Invalid;
+
 /// One action that a guest performs.
 ///
 /// The same value is the JSON body of `POST /api/v1/desktop/<NAME>` or `/api/v1/browser/…` (next to
@@ -34,6 +36,13 @@ pub trait Action: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     fn detail(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
+
+    /// Parses an action. The macro implements it for each type, so that it is compiled here and not
+    /// in every crate that calls it.
+    fn read(value: Value) -> Result<Self, Invalid>;
+
+    /// Parses an action and erases its type.
+    fn call(value: Value) -> Result<ActionCall, Invalid>;
 }
 
 /// An action with its type erased, as it travels to a guest.
@@ -84,6 +93,14 @@ macro_rules! action {
             const NAME: &'static str = $name;
             const ON_DESKTOP: bool = $on_desktop;
             type Reply = $reply;
+            fn read(value: serde_json::Value) -> Result<Self, $crate::parse::Invalid> {
+                $crate::parse::parse(value)
+            }
+            fn call(
+                value: serde_json::Value,
+            ) -> Result<$crate::action::ActionCall, $crate::parse::Invalid> {
+                Self::read(value).map(|action| $crate::action::ActionCall::new(&action))
+            }
             $(fn drives(&self) -> bool {
                 $drives(self)
             })?

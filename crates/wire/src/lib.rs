@@ -29,6 +29,8 @@ pub mod keyboard;
 mod name;
 mod names;
 pub mod nature;
+pub mod parse;
+pub mod point;
 pub mod pointer;
 pub mod private;
 pub mod process;

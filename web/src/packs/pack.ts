@@ -73,10 +73,11 @@ export function sessionOf({ session, mode }: Pack): string {
 
 /** The first sentence, for the list. */
 export function summaryOf({ description }: Pack): string {
-  return /^.*?[.:](?=\s|$)/s.exec(description)?.[0].replace(/:$/, ".") ?? description;
+  return /^.*?\.(?=\s|$)/s.exec(description)?.[0] ?? description;
 }
 
 /** The page of a pack; with a job, filled in with its input. */
 export function packPage(name: string, job?: string): string {
-  return `packs?${new URLSearchParams({ pack: name, ...(job === undefined ? {} : { job }) }).toString()}`;
+  const query = job === undefined ? "" : `?${new URLSearchParams({ job }).toString()}`;
+  return `packs/${encodeURIComponent(name)}${query}`;
 }

@@ -9,10 +9,8 @@ import { useSmall } from "../ui/media";
 import { StreamBanner } from "../wall/StreamBanner";
 
 /** Typed tools for whole pieces of work, and a form to run each. */
-export function Packs({ onLogOut }: { onLogOut: () => void }) {
-  const query = new URLSearchParams(useSearch());
-  const chosen = query.get("pack");
-  const job = query.get("job");
+export function Packs({ chosen, onLogOut }: { chosen: string | null; onLogOut: () => void }) {
+  const job = new URLSearchParams(useSearch()).get("job");
   const { value: packs, error } = usePacks();
   const [wanted, setWanted] = useState("");
   // A phone shows the list or a pack.

@@ -7,6 +7,7 @@ const ROWS: [&[&str]; 6] = [
     &[
         "helmdeck-wire",
         "helmdeck-spawn",
+        "helmdeck-task",
         "helmdeck-schema",
         "helmdeck-tls",
         "helmdeck-s3",

@@ -46,7 +46,7 @@ impl Browser {
         }
         let shared = Arc::downgrade(&self.shared);
         // Ends when the last handle is dropped.
-        tokio::spawn(async move {
+        helmdeck_task::spawn(async move {
             while let Some(shared) = shared.upgrade() {
                 let browser = Self { shared, hands: Hands::Off };
                 let running = browser.own(Instant::now() + FOLLOW).await;

@@ -113,7 +113,11 @@ impl Casts {
                 hidden: AtomicBool::new(false),
             });
             // Ends with its last viewer, its tab or its browser.
-            tokio::spawn(source::run(Arc::clone(&self.shared), key.clone(), Arc::clone(&cast)));
+            helmdeck_task::spawn(source::run(
+                Arc::clone(&self.shared),
+                key.clone(),
+                Arc::clone(&cast),
+            ));
             cast
         });
         cast.paces.lock().push(pace);

@@ -24,6 +24,10 @@ const PLACE: &str = "new Promise((done) => navigator.geolocation.getCurrentPosit
     ({ coords }) => done([coords.latitude, coords.longitude, coords.accuracy]),
     (error) => done(error.message)))";
 
+const IN_A_WORKER: &str = "new Promise((done) => {
+    const script = 'postMessage(Intl.DateTimeFormat().resolvedOptions().timeZone)';
+    new Worker(URL.createObjectURL(new Blob([script]))).onmessage = ({ data }) => done(data) })";
+
 async fn emulate(desk: &Desk, value: Value) -> Done<Emulated> {
     desk.browser.emulate(&request(value)).await
 }
@@ -69,6 +73,8 @@ async fn emulation_applies_to_all_pages_and_frames_and_survives_a_restart() {
     let tokyo = json!(["Asia/Tokyo", 9, "de-DE", "de-DE", true, true]);
     assert_eq!(desk.value(BELIEVED).await, tokyo);
     assert_eq!(desk.value(PLACE).await, json!([48.5, 2.25, 10]));
+    // Workers and frames wait until they are told, and then go on.
+    assert_eq!(desk.value(IN_A_WORKER).await, "Asia/Tokyo");
     // From the first script on, in a frame of another process, and in a tab opened later.
     desk.go(&page).await;
     assert_eq!(desk.value("believed").await, tokyo);

@@ -9,10 +9,10 @@ use std::{
     time::Duration,
 };
 
+use helmdeck_task::block_in_place;
 use tokio::{
     select,
     sync::{mpsc, oneshot},
-    task::block_in_place,
 };
 
 use super::{Idle, shot::Shot, source::Source};

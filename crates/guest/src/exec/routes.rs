@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::{
-    Json, Router,
+    Router,
     extract::{Query, Request, State},
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -21,7 +21,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 
 use super::{stream::send_output, terminal};
-use crate::{begin::Guest, error::GuestError};
+use crate::{begin::Guest, error::GuestError, json::Json};
 
 /// The routes, for the guest's router.
 pub fn routes() -> Router<Guest> {
@@ -38,7 +38,7 @@ async fn start(
     State(guest): State<Guest>,
     Json(exec): Json<Exec>,
 ) -> Result<Json<ExecStarted>, GuestError> {
-    let starting = tokio::spawn(async move { guest.start_exec(exec).await });
+    let starting = helmdeck_task::spawn(async move { guest.start_exec(exec).await });
     let id = starting.await.unwrap_or(Err(GuestError::Ended("the command")))?;
     Ok(Json(ExecStarted { id }))
 }
@@ -59,7 +59,7 @@ async fn show(
 /// Runs to completion when the server disconnects, too.
 async fn kill(State(guest): State<Guest>, Json(wanted): Json<OneExec>) -> Result<(), GuestError> {
     guest.session()?;
-    let killing = tokio::spawn(async move { guest.kill_exec(&wanted.id).await });
+    let killing = helmdeck_task::spawn(async move { guest.kill_exec(&wanted.id).await });
     killing.await.unwrap_or(Err(GuestError::Ended("the command")))
 }
 
@@ -71,7 +71,7 @@ async fn output(
     guest.session()?;
     let upgrade = hyper::upgrade::on(&mut request);
     let command = guest.execs.get(&wanted.id)?;
-    tokio::spawn(async move {
+    helmdeck_task::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
             send_output(command, wanted, TokioIo::new(upgraded)).await;
         }
@@ -85,7 +85,7 @@ async fn open_terminal(
     mut request: Request,
 ) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
-    let opening = tokio::spawn(serve_terminal(guest, wanted, upgrade));
+    let opening = helmdeck_task::spawn(serve_terminal(guest, wanted, upgrade));
     opening.await.unwrap_or(Err(GuestError::Ended("the terminal")))?;
     Ok(switching())
 }
@@ -100,7 +100,7 @@ async fn serve_terminal(
     let size = if size.is_allowed() { size } else { TerminalSize::default() };
     let wanted = OpenTerminal { cols: size.cols, rows: size.rows, ..wanted };
     let opened = guest.open_terminal(wanted).await?;
-    tokio::spawn(async move {
+    helmdeck_task::spawn(async move {
         match upgrade.await {
             Ok(upgraded) => terminal::serve(opened, TokioIo::new(upgraded)).await,
             Err(_) => opened.hang_up().await,

@@ -11,12 +11,10 @@ use std::{
     time::Duration,
 };
 
+use helmdeck_task::block_in_place;
 use helmdeck_wire::exec::ExecId;
 use rustix::process::{Pid, Signal, kill_process, pidfd_send_signal};
-use tokio::{
-    task::block_in_place,
-    time::{Instant, sleep},
-};
+use tokio::time::{Instant, sleep};
 
 use crate::freeze::{Process, below, processes};
 

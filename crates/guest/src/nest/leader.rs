@@ -6,12 +6,13 @@ use std::{
     os::{fd::OwnedFd, unix::fs::MetadataExt},
 };
 
+use helmdeck_task::block_in_place;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal},
 };
 use serde::Deserialize;
-use tokio::task::{block_in_place, spawn_blocking};
+use tokio::task::spawn_blocking;
 
 use crate::error::GuestError;
 

@@ -1,21 +1,20 @@
 //! Files, profiles and extensions.
 
 use axum::{
-    Json,
     body::Body,
     extract::{Query, State},
     response::{IntoResponse, Response},
 };
 use helmdeck_link::route;
+use helmdeck_task::block_in_place;
 use helmdeck_wire::{
     byte_range::Part,
     file::{FileList, FileStored},
     guest::{OneExtension, OneFile, SaveProfile},
 };
 use http::{HeaderName, header::CONTENT_LENGTH};
-use tokio::task::block_in_place;
 
-use crate::{begin::Guest, error::GuestError, extension, files, profile};
+use crate::{begin::Guest, error::GuestError, extension, files, json::Json, profile};
 
 pub async fn folder(
     State(guest): State<Guest>,

@@ -36,7 +36,7 @@ pub async fn tunnel(
     let upgrade = hyper::upgrade::on(&mut request);
     let client = guest.egress.next_client().await.ok_or(GuestError::NotBegun)?;
     let forwarded_port = client.forwarded_port;
-    tokio::spawn(async move {
+    helmdeck_task::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
             client.relay(TokioIo::new(upgraded)).await;
         }
@@ -56,7 +56,7 @@ pub async fn view(
 ) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
     let mut picture = guest.passwords()?.open(view.role).await?;
-    tokio::spawn(async move {
+    helmdeck_task::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
             let mut server = TokioIo::new(upgraded);
             let _ = copy_bidirectional_with_sizes(&mut picture, &mut server, RELAY, RELAY).await;
@@ -73,7 +73,7 @@ pub async fn frames(
 ) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
     let pictures = guest.pictures(wanted).await?;
-    tokio::spawn(async move {
+    helmdeck_task::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
             thumbnails::send(pictures, TokioIo::new(upgraded)).await;
         }
@@ -92,7 +92,7 @@ pub async fn cdp(
     let (browser, client) = debugging::open(&current, &whose).await?;
     let sandboxed = guest.attached().is_none();
     let incoming = guest.browser()?.incoming().filter(|_| current.is_own(&browser));
-    tokio::spawn(async move {
+    helmdeck_task::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
             debugging::serve(&client, incoming, TokioIo::new(upgraded)).await;
         }
@@ -114,7 +114,7 @@ pub async fn show(
 ) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
     let browser = guest.browser()?;
-    tokio::spawn(async move {
+    helmdeck_task::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
             cast::serve(&browser, &whose.key, view, TokioIo::new(upgraded)).await;
         }

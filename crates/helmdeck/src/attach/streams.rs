@@ -54,7 +54,7 @@ impl Streams {
     /// Opens spare connections, and a new one whenever one is used.
     pub fn open(server: Arc<Remote>, guest: Connections, id: &SessionId, secret: String) -> Self {
         let way = Way { server, guest, path: stream(id), secret };
-        let task = tokio::spawn(async move {
+        let task = helmdeck_task::spawn(async move {
             let mut open = JoinSet::new();
             let (used, mut uses) = mpsc::channel(SPARE);
             for _ in 0..SPARE {
@@ -85,7 +85,7 @@ impl Way {
         let _ = used.send(()).await;
         let (ours, theirs) = duplex(BUFFER);
         // It ends with our half.
-        tokio::spawn(self.guest.serve(theirs));
+        helmdeck_task::spawn(self.guest.serve(theirs));
         carry(socket, bytes, ours).await;
     }
 

@@ -7,6 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use helmdeck_task::BoxFuture;
 use http::{HeaderMap, Method};
 use parking_lot::Mutex;
 use serde::{Deserialize, de::IgnoredAny};
@@ -90,18 +91,20 @@ impl Bridge {
     }
 
     /// Sends an HTTP request.
-    pub async fn send(
+    pub fn send(
         &self,
         method: Method,
         headers: HeaderMap,
         body: Bytes,
         deadline: Duration,
-    ) -> Result<Reply, Failure> {
-        let reply = send(&self.server, method, &self.path, headers, body, deadline).await;
-        if reply.is_ok() {
-            self.reached.store(true, Ordering::Relaxed);
-        }
-        reply
+    ) -> BoxFuture<'_, Result<Reply, Failure>> {
+        Box::pin(async move {
+            let reply = send(&self.server, method, &self.path, headers, body, deadline).await;
+            if reply.is_ok() {
+                self.reached.store(true, Ordering::Relaxed);
+            }
+            reply
+        })
     }
 
     /// Notes a request. `None` if one with this id is not answered yet.

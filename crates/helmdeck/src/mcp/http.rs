@@ -54,7 +54,7 @@ pub async fn send(
     let stream = server.dial().await.map_err(|e| unsent(&e))?;
     let (mut sender, connection): (SendRequest<_>, _) =
         handshake(TokioIo::new(stream)).await.map_err(|e| unsent(&e))?;
-    let connection = AbortOnDropHandle::new(tokio::spawn(async move {
+    let connection = AbortOnDropHandle::new(helmdeck_task::spawn(async move {
         // The response reports the error.
         let _ = connection.await;
     }));

@@ -99,7 +99,7 @@ pub async fn confirm(bridge: &Arc<Bridge>) {
 fn listen(bridge: &Arc<Bridge>, mut is_again: bool) {
     let Some(session) = bridge.session() else { return };
     let owner = bridge.clone();
-    let task = tokio::spawn(async move {
+    let task = helmdeck_task::spawn(async move {
         let mut last = None;
         while let Some(pause) = receive(&owner, &session, &mut last, is_again).await {
             is_again = true;
@@ -141,7 +141,7 @@ async fn receive(
     if is_again {
         // In the background: answers must not delay notifications.
         let bridge = bridge.clone();
-        tokio::spawn(async move { session::resubscribe(&bridge).await });
+        helmdeck_task::spawn(async move { session::resubscribe(&bridge).await });
     }
     let mut stream = Stream::new(reply.events(), last.take());
     while let Ok(message) = stream.next().await {

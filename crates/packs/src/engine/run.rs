@@ -132,7 +132,7 @@ impl Engine {
         }
         self.shared.tell(&owner, &job.view(OffsetDateTime::now_utc()));
         let turn_of = Turn { job, caller, pack, cancel, progress };
-        tokio::spawn(follow(self.downgrade(), turn_of, turn));
+        helmdeck_task::spawn(follow(self.downgrade(), turn_of, turn));
         self.shared.pump();
     }
 }

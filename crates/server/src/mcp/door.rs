@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 use helmdeck_store::AuditEntry;
+use helmdeck_task::boxed;
 use parking_lot::Mutex;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -82,6 +83,7 @@ impl Door {
     }
 }
 
+/// Long futures are boxed: the library compiles this for each of its transports.
 impl ServerHandler for Door {
     fn get_info(&self) -> ServerConfig {
         let mut capabilities = ServerCapabilities::builder()
@@ -116,7 +118,7 @@ impl ServerHandler for Door {
             return;
         };
         let (changes, waiting) = mpsc::channel(WAITING);
-        let telling = tokio::spawn(subscriptions::tell(context.peer.clone(), waiting));
+        let telling = helmdeck_task::spawn(subscriptions::tell(context.peer.clone(), waiting));
         let mut followed = self.followed.lock();
         followed.tasks = vec![
             AbortOnDropHandle::new(telling),
@@ -149,7 +151,7 @@ impl ServerHandler for Door {
             return answer;
         }
         let args = request.arguments.unwrap_or_default();
-        call::call(&client, &request.name, args, &context).await
+        boxed(call::call(&client, &request.name, args, &context)).await
     }
 
     async fn get_task(
@@ -157,7 +159,7 @@ impl ServerHandler for Door {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        tasks::get(&self.client(&context)?, &request.task_id).await
+        boxed(tasks::get(&self.client(&context)?, &request.task_id)).await
     }
 
     async fn update_task(
@@ -165,7 +167,7 @@ impl ServerHandler for Door {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        tasks::update(&self.client(&context)?, &request.task_id).await
+        boxed(tasks::update(&self.client(&context)?, &request.task_id)).await
     }
 
     async fn cancel_task(
@@ -173,7 +175,7 @@ impl ServerHandler for Door {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        tasks::cancel(&self.client(&context)?, &request.task_id).await.map(drop)
+        boxed(tasks::cancel(&self.client(&context)?, &request.task_id)).await.map(drop)
     }
 
     async fn on_custom_request(
@@ -181,7 +183,7 @@ impl ServerHandler for Door {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        legacy_tasks::answer(&self.client(&context)?, &request, &context).await
+        boxed(legacy_tasks::answer(&self.client(&context)?, &request, &context)).await
     }
 
     async fn list_prompts(
@@ -211,7 +213,7 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let client = self.client(&context)?;
-        let mut resources = resources::list(&client).await;
+        let mut resources = boxed(resources::list(&client)).await;
         resources.extend(self.fixtures().into_iter().flat_map(Fixtures::resources));
         Ok(ListResourcesResult::with_all_items(resources))
     }
@@ -234,7 +236,7 @@ impl ServerHandler for Door {
         let client = self.client(&context)?;
         match self.fixtures().and_then(|fixtures| fixtures.read_resource(&request.uri)) {
             Some(content) => Ok(ReadResourceResult::new(vec![content]).into()),
-            None => Ok(resources::read(&client, &request.uri).await?.into()),
+            None => Ok(boxed(resources::read(&client, &request.uri)).await?.into()),
         }
     }
 

@@ -82,7 +82,7 @@ pub async fn open(State(app): State<App>, request: Request) -> ApiResult<Respons
     let registered = register(&client, to_server)?;
     let transport = (Outgoing(PollSender::new(to_client)), Incoming(from_client));
     let door = Door::new(app.clone());
-    tokio::spawn(async move {
+    helmdeck_task::spawn(async move {
         // Ends when the stream does: the queue of answers is closed then.
         if let Ok(service) = door.serve(transport).await {
             let _ = service.waiting().await;

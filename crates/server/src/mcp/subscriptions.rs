@@ -42,7 +42,7 @@ pub fn screen_of(uri: &str) -> Option<SessionId> {
 /// Sends the changes of the list of sessions, until the receiver is gone.
 pub fn follow_list(client: &Client, changes: mpsc::Sender<Change>) -> AbortOnDropHandle<()> {
     let client = client.clone();
-    AbortOnDropHandle::new(tokio::spawn(async move {
+    AbortOnDropHandle::new(helmdeck_task::spawn(async move {
         let events = client.app.sessions.events();
         let mut events = events.after(events.last());
         loop {
@@ -63,7 +63,7 @@ pub fn follow_list(client: &Client, changes: mpsc::Sender<Change>) -> AbortOnDro
 /// Sends the changes of the list of tools, until the receiver is gone.
 pub fn follow_tools(client: &Client, changes: mpsc::Sender<Change>) -> AbortOnDropHandle<()> {
     let mut changed = client.app.mcp.tool_changes.subscribe();
-    AbortOnDropHandle::new(tokio::spawn(async move {
+    AbortOnDropHandle::new(helmdeck_task::spawn(async move {
         while changed.changed().await.is_ok() {
             if changes.send(Change::Tools).await.is_err() {
                 return;
@@ -81,7 +81,7 @@ pub fn follow_screen(
 ) -> Option<AbortOnDropHandle<()>> {
     let session = client.app.sessions.get(&client.caller, &screen_of(uri)?).ok()?;
     let uri = uri.to_owned();
-    Some(AbortOnDropHandle::new(tokio::spawn(async move {
+    Some(AbortOnDropHandle::new(helmdeck_task::spawn(async move {
         while session.is_alive() {
             let wanted = Frames { width: WIDTH, fps: FPS, quality: QUALITY };
             if let Ok(mut frames) = session.frames(wanted).await {

@@ -21,7 +21,7 @@ use http::request::Parts;
 use time::OffsetDateTime;
 use tokio::time::{Instant, interval, sleep_until, timeout};
 
-use super::live::{must_end, upgrade};
+use super::live::{accept, must_end, upgrade};
 use crate::{
     App,
     attach::{PING_EVERY, SEND_DEADLINE, SILENCE, Secret, serve},
@@ -51,7 +51,7 @@ pub async fn attach(
     require_bearer(&parts, "attach")?;
     let upgrade = upgrade(&mut parts, &app).await?;
     let address = Address::of(&app, &parts.headers);
-    Ok(upgrade.max_message_size(MAX_HELLO).on_upgrade(async move |mut socket| {
+    Ok(accept(upgrade.max_message_size(MAX_HELLO), async move |mut socket| {
         let live = app.live.clone();
         let expires = token.info().expires_at;
         let work = async {
@@ -92,7 +92,7 @@ pub async fn stream(
     let session = app.sessions.get(&caller, &id)?;
     let attachment = session.attachment().ok_or_else(unknown)?.clone();
     let upgrade = upgrade(&mut parts, &app).await?;
-    Ok(upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
+    Ok(accept(upgrade.max_message_size(MAX_MESSAGE), async move |socket| {
         let credentials = [caller.token.clone()];
         let expires = Some(token.info().expires_at);
         let ended = must_end(&app, session.ending(), &credentials, expires);

@@ -12,7 +12,7 @@ use helmdeck_wire::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::live::{Admitted, ViewQuery, must_end, upgrade};
+use super::live::{Admitted, ViewQuery, accept, must_end, upgrade};
 use crate::{
     App,
     cast::relay,
@@ -112,7 +112,7 @@ pub async fn stream(
     query.viewer.settle(&viewer).await?;
     let live = app.live.clone();
     let upgrade = upgrade.protocols(["binary"]).max_message_size(MAX_MESSAGE);
-    Ok(upgrade.on_upgrade(async move |socket| {
+    Ok(accept(upgrade, async move |socket| {
         let over = viewer.session().ending();
         let ended = must_end(&app, over, &credentials, expires);
         live.track_future(relay(socket, viewer, stream, ended)).await;

@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::live::{Admitted, admit, must_end, upgrade};
+use super::live::{Admitted, accept, admit, must_end, upgrade};
 use crate::{
     App,
     auth::PresentedTicket,
@@ -77,7 +77,8 @@ async fn connect_to(
     let (client, stream) = open(&admitted).await?;
     let Admitted { credentials, ticket, expires, .. } = admitted;
     let live = app.live.clone();
-    Ok(upgrade.max_message_size(MAX_REQUEST).max_frame_size(MAX_REQUEST).on_upgrade(
+    Ok(accept(
+        upgrade.max_message_size(MAX_REQUEST).max_frame_size(MAX_REQUEST),
         async move |socket| {
             let over = client.session().ending();
             let ended = must_end(&app, over, &credentials, expires);

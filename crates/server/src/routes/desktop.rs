@@ -2,8 +2,8 @@
 
 use helmdeck_sessions::{Reply, Scope};
 use helmdeck_wire::{
-    Action, ActionCall, Done, ErrorCode, body::BytesReply as _, browser::PdfDocument,
-    screen::Picture, status::AgentStatus,
+    ActionCall, Done, ErrorCode, body::BytesReply as _, browser::PdfDocument, screen::Picture,
+    status::AgentStatus,
 };
 use http::{HeaderMap, HeaderValue, header};
 
@@ -18,12 +18,8 @@ pub const ACT: Access = Access::Needs(Scope::SESSIONS_ACT);
 /// Maximum size of a picture.
 const MAX_PICTURE: usize = 32 << 20;
 
-/// Performs any action. Only this part depends on its type.
-pub fn act<A: Action>(call: Call, action: A) -> impl Future<Output = ApiResult<Outcome>> + Send {
-    perform(call, ActionCall::new(&action))
-}
-
-async fn perform(call: Call, action: ActionCall) -> ApiResult<Outcome> {
+/// Performs any action.
+pub async fn act(call: Call, action: ActionCall) -> ApiResult<Outcome> {
     let session = call.session()?;
     passed(session.act(&call.caller, &action).await?)
 }

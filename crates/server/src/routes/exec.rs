@@ -20,7 +20,7 @@ use http::{HeaderValue, request::Parts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::live::{must_end, upgrade};
+use super::live::{accept, must_end, upgrade};
 use crate::{
     App,
     error::{ApiError, ApiResult},
@@ -150,7 +150,7 @@ pub async fn open_terminal(
     let upgrade = upgrade(&mut parts, &app).await?;
     let credentials = [caller.token.clone()];
     let opened = session.open_terminal(caller, size, command).await?;
-    Ok(upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
+    Ok(accept(upgrade.max_message_size(MAX_MESSAGE), async move |socket| {
         let expires = Some(token.info().expires_at);
         let ended = must_end(&app, session.ending(), &credentials, expires);
         app.live.track_future(terminal::relay(socket, opened, ended)).await;

@@ -14,7 +14,7 @@ use http::request::Parts;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::live::{must_end, upgrade};
+use super::live::{accept, must_end, upgrade};
 use crate::{
     App,
     auth::require_bearer,
@@ -76,7 +76,7 @@ pub async fn from_client(
     let rule = rule.map_err(|reason| ApiError::new(ErrorCode::InvalidInput, reason))?;
     let upgrade = upgrade(&mut parts, &app).await?;
     let opened = session.forward_from_client(&caller, rule).await?;
-    Ok(upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
+    Ok(accept(upgrade.max_message_size(MAX_MESSAGE), async move |socket| {
         let (credentials, expires) = ([caller.token], Some(token.info().expires_at));
         let ended = must_end(&app, session.ending(), &credentials, expires);
         app.live.track_future(forward::announce(socket, opened, ended)).await;
@@ -100,7 +100,7 @@ pub async fn bring(
     let session = app.sessions.get(&caller, &id)?;
     let upgrade = upgrade(&mut parts, &app).await?;
     let stream = session.bring_forwarded(&connection).ok_or_else(gone)?;
-    Ok(upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
+    Ok(accept(upgrade.max_message_size(MAX_MESSAGE), async move |socket| {
         let (credentials, expires) = ([caller.token], Some(token.info().expires_at));
         let ended = must_end(&app, session.ending(), &credentials, expires);
         let work = async {

@@ -1,11 +1,12 @@
 //! Live views of a session: connections, tickets and addresses.
 
 use axum::{
-    extract::{Request, State, WebSocketUpgrade},
+    extract::{Request, State, WebSocketUpgrade, ws::WebSocket},
     response::Response,
 };
 use helmdeck_sessions::{Holder, Session, SessionError, View, Viewer};
 use helmdeck_store::AuditEntry;
+use helmdeck_task::BoxFuture;
 use helmdeck_wire::{
     ErrorCode, SessionId,
     session::EndReason,
@@ -100,7 +101,8 @@ pub async fn vnc(
     let (view, stream) = session.view(viewer).await.map_err(not_yet)?;
     query.settle(&view).await?;
     let live = app.live.clone();
-    let upgraded = upgrade.protocols(["binary"]).max_message_size(MAX_MESSAGE).on_upgrade(
+    let upgraded = accept(
+        upgrade.protocols(["binary"]).max_message_size(MAX_MESSAGE),
         move |socket| async move {
             let over = view.session().ending();
             let ended = must_end(&app, over, &credentials, expires);
@@ -189,6 +191,18 @@ pub async fn upgrade(parts: &mut Parts, app: &App) -> ApiResult<WebSocketUpgrade
         let message = format!("connect with a WebSocket: {}", rejection.body_text());
         ApiError::new(ErrorCode::InvalidInput, message)
     })
+}
+
+/// Accepts a WebSocket and serves it. Erases the type of `serve`, so that axum's part is compiled
+/// once.
+pub fn accept<F, R>(upgrade: WebSocketUpgrade, serve: F) -> Response
+where
+    F: FnOnce(WebSocket) -> R + Send + 'static,
+    R: Future<Output = ()> + Send + 'static,
+{
+    let serve: Box<dyn FnOnce(WebSocket) -> BoxFuture<'static, ()> + Send> =
+        Box::new(move |socket| Box::pin(serve(socket)));
+    upgrade.on_upgrade(serve)
 }
 
 /// A ticket.

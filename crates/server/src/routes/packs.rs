@@ -22,7 +22,7 @@ use super::{jobs::OneJob, tools::call_named};
 use crate::{
     App,
     error::{ApiError, ApiResult},
-    tool::{Call, Nature, Outcome, Tool, json_tool, pack::reply, tool},
+    tool::{Call, Nature, Outcome, SharedSchema, Tool, json_tool, pack::reply, tool},
 };
 
 /// Which packs to list.
@@ -92,11 +92,11 @@ pub struct PackInfo {
     /// JSON Schema of the input.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
-    input_schema: Option<Value>,
+    input_schema: Option<SharedSchema>,
     /// JSON Schema of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
-    output_schema: Option<Value>,
+    output_schema: Option<SharedSchema>,
 }
 
 impl PackInfo {

@@ -30,8 +30,8 @@ pub async fn app() -> Response {
     file("/index.html")
 }
 
-/// The app for one session: one level down, so that relative links work behind any prefix.
-pub async fn session() -> Response {
+/// The app for an address one level down, where relative links need one step up.
+pub async fn inner() -> Response {
     file("/sessions/index.html")
 }
 

@@ -16,7 +16,7 @@ use crate::{
     error::{ApiError, ApiResult},
     public::Address,
     token::Claims,
-    tool::{Call, Nature, Tool, http::response},
+    tool::{Call, Nature, SharedSchema, Tool, http::response},
 };
 
 /// Which tools to list.
@@ -63,11 +63,11 @@ struct ToolInfo {
     /// JSON Schema of the arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
-    input_schema: Option<Value>,
+    input_schema: Option<SharedSchema>,
     /// JSON Schema of the reply; absent if it is not JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
-    output_schema: Option<Value>,
+    output_schema: Option<SharedSchema>,
 }
 
 impl ToolInfo {

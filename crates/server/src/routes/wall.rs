@@ -19,7 +19,7 @@ pub async fn wall(
     mut parts: Parts,
 ) -> ApiResult<Response> {
     let upgrade = super::live::upgrade(&mut parts, &app).await?;
-    Ok(upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
+    Ok(super::live::accept(upgrade.max_message_size(MAX_MESSAGE), async move |socket| {
         let live = app.live.clone();
         live.track_future(serve(app, caller, token.info().expires_at, socket)).await;
     }))

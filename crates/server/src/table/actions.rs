@@ -1,7 +1,7 @@
 //! Desktop and browser actions.
 
 use helmdeck_wire::{
-    Scope,
+    Action as _, Scope,
     browser::{
         ClickElement, Emulate, Execute, ExportHar, ExportState, Extract, HoverElement, ImportState,
         Interact, Markdown, Navigate, PageScreenshot, Pdf, PressKeys, ReadConsole, ReadNetwork,
@@ -18,11 +18,12 @@ use helmdeck_wire::{
     status::{AgentStatus, Wait},
     window::{Focus, ListWindows, Windows},
 };
+use schemars::JsonSchema as _;
 
 use crate::{
     operation::{Operation, action, description, document, picture},
     routes::desktop,
-    tool::{Nature, json_tool, tool},
+    tool::{Component, Nature, action_tool, json_tool},
 };
 
 /// Actions on the desktop.
@@ -52,8 +53,8 @@ pub fn desktop() -> Vec<Operation> {
         action::<Clipboard>(acts.idempotent()),
         // Programs and windows.
         action::<Launch>(acts),
-        tool("desktop.windows", desktop::act::<ListWindows>)
-            .doc(format!("{}{}", description::<ListWindows>(), looks.whereabouts()))
+        action_tool("desktop.windows", Component::of::<ListWindows>(), ListWindows::call)
+            .doc(format!("{}{}", description(ListWindows::json_schema), looks.whereabouts()))
             .scope(Scope::SESSIONS_ACT)
             .nature(looks)
             .of_session()
@@ -63,7 +64,7 @@ pub fn desktop() -> Vec<Operation> {
         // Waiting and status.
         action::<Wait>(looks),
         json_tool("desktop.agent_status", desktop::set_agent_status)
-            .doc(format!("{}{}", description::<AgentStatus>(), acts.whereabouts()))
+            .doc(format!("{}{}", description(AgentStatus::json_schema), acts.whereabouts()))
             .scope(Scope::SESSIONS_ACT)
             .nature(acts.idempotent())
             .of_session()

@@ -4,6 +4,7 @@ use helmdeck_wire::{
     Scope,
     exec::{Exec, ExecState},
 };
+use schemars::JsonSchema as _;
 
 use crate::{
     operation::{Operation, description, get},
@@ -20,7 +21,7 @@ pub fn operations() -> Vec<Operation> {
     let works = Nature { open_world: true, ..Nature::default().in_sandbox() };
     vec![
         tool("session.exec", exec::exec)
-            .doc(description::<Exec>())
+            .doc(description(Exec::json_schema))
             .scope(Scope::SESSIONS_ACT)
             .nature(works)
             .of_session()

@@ -27,7 +27,7 @@ pub fn pages_and_health() -> Vec<Operation> {
         get("/login", Open, "login_page", pages::app)
             .doc("The web page: login.")
             .returns_text("text/html"),
-        get("/sessions/{id}", Open, "session_page", pages::session)
+        get("/sessions/{id}", Open, "session_page", pages::inner)
             .doc("The web page: one session. Whether the session exists is checked by the page.")
             .returns_text("text/html"),
         get("/settings", Open, "settings_page", pages::app)
@@ -41,6 +41,9 @@ pub fn pages_and_health() -> Vec<Operation> {
             .returns_text("text/html"),
         get("/packs", Open, "packs_page", pages::app)
             .doc("The web page: packs.")
+            .returns_text("text/html"),
+        get("/packs/{name}", Open, "pack_page", pages::inner)
+            .doc("The web page: one pack. Whether the pack exists is checked by the page.")
             .returns_text("text/html"),
         get("/jobs", Open, "jobs_page", pages::app)
             .doc("The web page: jobs.")

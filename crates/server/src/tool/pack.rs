@@ -10,13 +10,13 @@ use helmdeck_wire::{
     job::{Job, JobId, JobState},
 };
 use http::StatusCode;
-use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::{Answer, Call, Component, Outcome, Tool, title};
 use crate::{
     error::{ApiError, ApiResult},
-    openapi::{ForClients, standalone},
+    input,
+    openapi::standalone,
     operation::{Output, SchemaOf},
 };
 
@@ -45,7 +45,7 @@ pub fn pack_tool(pack: &Arc<Pack>) -> Tool {
         pack: Some(pack.clone()),
         flags: Vec::new(),
         root_schema: Box::new(move || input_schema(&of_schema)),
-        schema: Default::default(),
+        schemas: Default::default(),
         prepare: Ok,
         handler: Box::new(handler),
     }
@@ -53,12 +53,9 @@ pub fn pack_tool(pack: &Arc<Pack>) -> Tool {
 
 /// The pack's own input, and options that every pack has.
 fn input_schema(pack: &Pack) -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.transforms.push(Box::new(ForClients));
-    });
     let mut root = match &pack.declared_input {
         Some(declared) => declared.clone(),
-        None => (pack.input.root)(settings.into_generator()).to_value(),
+        None => input::root_schema(pack.input.schema, pack.input.name),
     };
     if let Some(Value::Object(fields)) =
         root.as_object_mut().map(|object| object.entry("properties").or_insert(json!({})))

@@ -24,7 +24,7 @@ fn only_operations_listed_here_are_open() {
     let open: Vec<_> = open.map(|operation| operation.id.as_str()).collect();
     let pages =
         ["home", "login_page", "session_page", "settings_page", "connect_page", "tokens_page"];
-    let work = ["packs_page", "jobs_page"];
+    let work = ["packs_page", "pack_page", "jobs_page"];
     let views = ["audit_page", "credentials_page", "artifacts_page", "docs_page", "viewer_page"];
     let frames = ["embed_session", "embedded_page", "page_asset"];
     let checks = ["healthz", "readyz", "version", "openapi"];

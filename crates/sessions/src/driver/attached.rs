@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use helmdeck_wire::session::EndReason;
+use helmdeck_task::BoxFuture;
+use helmdeck_wire::{guest::Stage, session::EndReason};
 use tokio::time::sleep;
 
 use super::{Adopted, Started, adopt, begin_life, fail, failure, heard, over, stop};
 use crate::{Attachment, Session, session::Failure};
-use helmdeck_wire::guest::Stage;
 
 /// How long the program of an attached session may be disconnected.
 const GRACE: Duration = Duration::from_secs(30);
@@ -19,7 +19,11 @@ const TOO_MUCH: &str = "`helmdeck attach` reported more or reconnected more ofte
                         the server accepts: its connection was closed";
 
 /// Runs the session until it ends.
-pub(crate) async fn drive_attached(session: Session, attachment: Attachment) {
+pub(crate) fn drive_attached(session: Session, attachment: Attachment) -> BoxFuture<'static, ()> {
+    Box::pin(run(session, attachment))
+}
+
+async fn run(session: Session, attachment: Attachment) {
     let ended = tokio::select! {
         ended = attend(&session, &attachment) => Some(ended),
         () = over(&session) => None,

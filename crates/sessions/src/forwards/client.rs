@@ -48,7 +48,7 @@ impl Drop for ClientForward {
         drop(open);
         session.tell(EventKind::Changed);
         if session.is_alive() {
-            tokio::spawn(async move {
+            helmdeck_task::spawn(async move {
                 // If the guest cannot be reached, there is nothing left to close.
                 let _ = session.tell_guest_forwards().await;
             });

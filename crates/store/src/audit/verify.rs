@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use helmdeck_task::BoxFuture;
 use sqlx::Row as _;
 
 use super::chain::Row;
@@ -62,38 +63,40 @@ impl fmt::Display for AuditBreak {
 impl Store {
     /// Verifies every row. Reads one state of the database, so that a running server may add rows
     /// and remove old ones meanwhile.
-    pub async fn verify_audit(&self) -> Result<AuditReport, StoreError> {
-        let mut snapshot = self.pool.begin().await?;
-        let ends = sqlx::query("SELECT * FROM audit_chain").fetch_one(&mut *snapshot).await?;
-        let anchor: i64 = ends.try_get("anchor_id")?;
-        let mut chain = Chain { id: anchor, hash: ends.try_get("anchor_hash")?, rows: 0 };
-        let mut broken = None;
-        while broken.is_none() {
-            let page = sqlx::query("SELECT * FROM audit WHERE id > ? ORDER BY id LIMIT ?")
-                .bind(chain.id)
-                .bind(PAGE)
-                .fetch_all(&mut *snapshot)
-                .await?;
-            if page.is_empty() {
-                break;
-            }
-            for row in &page {
-                broken = chain.add(Row::read(row)?);
-                if broken.is_some() {
+    pub fn verify_audit(&self) -> BoxFuture<'_, Result<AuditReport, StoreError>> {
+        Box::pin(async move {
+            let mut snapshot = self.pool.begin().await?;
+            let ends = sqlx::query("SELECT * FROM audit_chain").fetch_one(&mut *snapshot).await?;
+            let anchor: i64 = ends.try_get("anchor_id")?;
+            let mut chain = Chain { id: anchor, hash: ends.try_get("anchor_hash")?, rows: 0 };
+            let mut broken = None;
+            while broken.is_none() {
+                let page = sqlx::query("SELECT * FROM audit WHERE id > ? ORDER BY id LIMIT ?")
+                    .bind(chain.id)
+                    .bind(PAGE)
+                    .fetch_all(&mut *snapshot)
+                    .await?;
+                if page.is_empty() {
                     break;
                 }
+                for row in &page {
+                    broken = chain.add(Row::read(row)?);
+                    if broken.is_some() {
+                        break;
+                    }
+                }
             }
-        }
-        let (head, head_hash): (i64, String) =
-            (ends.try_get("head_id")?, ends.try_get("head_hash")?);
-        let broken = broken.or_else(|| chain.end(head, &head_hash));
-        snapshot.rollback().await?;
-        Ok(AuditReport {
-            rows: chain.rows,
-            anchor: anchor.unsigned_abs(),
-            newest: chain.id.unsigned_abs(),
-            newest_hash: chain.hash,
-            broken,
+            let (head, head_hash): (i64, String) =
+                (ends.try_get("head_id")?, ends.try_get("head_hash")?);
+            let broken = broken.or_else(|| chain.end(head, &head_hash));
+            snapshot.rollback().await?;
+            Ok(AuditReport {
+                rows: chain.rows,
+                anchor: anchor.unsigned_abs(),
+                newest: chain.id.unsigned_abs(),
+                newest_hash: chain.hash,
+                broken,
+            })
         })
     }
 }

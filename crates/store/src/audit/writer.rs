@@ -76,7 +76,7 @@ impl Audit {
             failing: AtomicBool::default(),
             newest: watch::Sender::new(store.newest_audit().await?),
         });
-        tokio::spawn(write(store, waiting, state.clone()));
+        helmdeck_task::spawn(write(store, waiting, state.clone()));
         Ok(Self { messages, state })
     }
 

@@ -93,7 +93,7 @@ async fn a_backup_during_writes_is_consistent_and_everything_in_it_can_be_read()
         let (stop, artifacts) = (stop.clone(), artifacts(dir.path(), &store).await);
         let (begun, has_begun) = tokio::sync::oneshot::channel();
         let store = store.clone();
-        let task = tokio::spawn(async move {
+        let task = helmdeck_task::spawn(async move {
             let (mut begun, mut number) = (Some(begun), 0);
             while !stop.load(Ordering::Relaxed) {
                 put(&artifacts, &format!("a{number}"), format!("content {number}")).await;

@@ -242,7 +242,9 @@ async fn run(
         }
         let shutdown = async { asked.await.unwrap_or(Shutdown::EndSessions) };
         let announce = |it| drop(started.send(it));
-        helmdeck_server::run(instance, runtime, announce, shutdown).await.unwrap();
+        helmdeck_server::run(instance, runtime, Box::new(announce), Box::pin(shutdown))
+            .await
+            .unwrap();
     });
     let started = starting.await.expect("the server starts");
     (Running { tasks, stop, stopped }, started)
