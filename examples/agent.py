@@ -4,6 +4,7 @@
 """
 import json
 import os
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -15,8 +16,13 @@ def call(method, path, body=None):
     headers = {"Authorization": "Bearer " + os.environ["JWT"], "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(f"{URL}/api/v1/{path}", data, headers, method=method)
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return answer.read()
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.read()
+    except urllib.error.HTTPError as error:
+        raise SystemExit(f"{path}: {error.read().decode()}") from None
+    except urllib.error.URLError as error:
+        raise SystemExit(f"{URL} does not answer: {error.reason}") from None
 
 
 session = json.loads(call("POST", "sessions", {"mode": "desktop", "label": "python agent"}))["id"]

@@ -14,6 +14,7 @@ source scripts/toolchain.sh
 readonly bin="${HELMDECK_BIN:-${CARGO_TARGET_DIR:-target}/release/helmdeck}"
 readonly start_deadline_s=30
 readonly stop_deadline_s=15
+readonly token_label="make up"
 
 build() {
   if [[ -n ${HELMDECK_BIN:-} ]]; then return 0; fi
@@ -58,7 +59,8 @@ up() {
     start
   fi
   ready || true # It knows whether the server speaks TLS.
-  token=$("$bin" token --sub "$("$bin" config --get admin_username)" --scopes admin)
+  token=$("$bin" token --sub "$("$bin" config --get admin_username)" --scopes admin --label "$token_label")
+  revoke_earlier_tokens "$token" || true
   say ""
   say "helmdeck: $(url)"
   say "login:    $("$bin" config --get admin_username)   (reset a lost password: $bin admin reset-password)"
@@ -78,13 +80,18 @@ up() {
 
 down() {
   local pid
-  [[ -x $bin ]] || die "helmdeck is not built here; there is nothing to stop."
-  read_config
+  if [[ -x $bin ]]; then
+    read_config
+  else
+    pid_file=$(usual_data_dir)/server.pid
+  fi
   if pid=$(server_pid); then
     stop "$pid" INT
     say "helmdeck is stopped."
-  else
+  elif [[ -x $bin ]]; then
     say "helmdeck is not running."
+  else
+    say "helmdeck is not built here, and $pid_file names no running server. Set HELMDECK_DATA_DIR if it runs with another data directory."
   fi
 }
 
@@ -131,6 +138,28 @@ read_config() {
   data_dir=$("$bin" config --get data_dir)
   log=$data_dir/server.log
   pid_file=$data_dir/server.pid
+}
+
+# The data directory unless the configuration file sets another, for when there is no binary to ask.
+usual_data_dir() {
+  if [[ -n ${HELMDECK_DATA_DIR:-} ]]; then
+    printf '%s' "$HELMDECK_DATA_DIR"
+  elif [[ $EUID -eq 0 ]]; then
+    printf /var/lib/helmdeck
+  else
+    printf '%s/helmdeck' "${XDG_DATA_HOME:-$HOME/.local/share}"
+  fi
+}
+
+# revoke_earlier_tokens TOKEN: revokes what earlier calls printed. The list has TOKEN, the newest, first.
+revoke_earlier_tokens() {
+  local token=$1 id
+  # With a token and without an address, the binary calls the server of this machine.
+  call() { env -u HELMDECK_URL HELMDECK_TOKEN="$token" "$bin" call "$@"; }
+  call token.list |
+    jq -r --arg wanted "$token_label" \
+      '[.tokens[] | select(.client == $wanted and .revoked_at == null)] | .[1:] | .[].id' |
+    while read -r id; do call token.revoke "id=$id" >/dev/null; done
 }
 
 # The pid of this checkout's server if it runs. Ignores stale pids that are unused or belong to

@@ -18,6 +18,7 @@ use helmdeck_wire::connect::{
 use http::Method;
 
 use crate::{
+    jobs::moment,
     local::Config,
     remote::Remote,
     rest::{DEADLINE, ask, post},
@@ -35,7 +36,7 @@ pub struct Args {
     /// The client. Lists all clients if omitted.
     #[arg(value_name = "CLIENT", value_parser = client_ids())]
     client: Option<String>,
-    /// Print the steps, with a new token, and change nothing.
+    /// Create the token and print the steps, but change no file.
     #[arg(long, requires = "client")]
     print: bool,
     /// The tools that the client lists: all, core, browser, desktop or code. It can call all of them.
@@ -80,10 +81,9 @@ fn list(server: &Remote) -> Result<(), Box<dyn Error>> {
     let list: ConnectList = serde_json::from_slice(&answer.body)?;
     let mut table = Table::new(["CLIENT", "NAME", "TOOLS", "CONNECTED"]);
     for client in list.clients {
-        let connected = client
-            .connected
-            .first()
-            .map_or_else(String::new, |it| format!("{} {}, {}", it.name, it.version, it.last_seen));
+        let connected = client.connected.first().map_or_else(String::new, |it| {
+            format!("{} {}, {}", it.name, it.version, moment(it.last_seen))
+        });
         table.row([client.id, client.title, client.profile.as_str().to_owned(), connected]);
     }
     table.print()?;

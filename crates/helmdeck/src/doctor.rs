@@ -70,7 +70,7 @@ pub fn run(config: &Config) -> ExitCode {
     findings.extend(namespaces::check());
     findings.extend(fonts::check());
     findings.push(limits::check());
-    findings.extend(places::check(config.addr, &config.data_dir, &config.run_dir));
+    findings.extend(places::check(config));
     findings.push(tls::check(config));
     findings.extend(s3::check(config));
     findings.extend(toolsets::check());

@@ -197,7 +197,8 @@ fn one(server: &Remote, tool: &str, id: &str) -> Result<Job, Box<dyn Error>> {
     Ok(serde_json::from_slice(&call_tool(server, tool, wanted)?.body)?)
 }
 
-fn moment(at: OffsetDateTime) -> String {
+/// A moment with whole seconds.
+pub fn moment(at: OffsetDateTime) -> String {
     let at = at.replace_nanosecond(0).unwrap_or(at);
     at.format(&Rfc3339).unwrap_or_default()
 }

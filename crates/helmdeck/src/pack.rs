@@ -12,11 +12,11 @@ use crate::{
     job_progress::{CANCELLED, follow},
     jobs::{finish, print_value},
     local::Config,
-    remote::Remote,
+    remote::{NoSocket, Remote},
     rest::{DEADLINE, ask},
     server_args::ServerArgs,
     table::Table,
-    tools::{block_on, coerced, escape, print_json, read_object},
+    tools::{block_on, coerced, escape, first_sentence, print_json, read_object},
 };
 
 /// What to do with packs.
@@ -127,8 +127,7 @@ fn list(server: &Remote, args: &ListArgs) -> Result<(), Box<dyn Error>> {
     }
     let mut table = Table::new(["PACK", "WHAT IT DOES"]);
     for pack in list.packs {
-        let doc = &pack.description;
-        let sentence = doc.split_once(". ").map_or(doc.as_str(), |it| it.0).trim_end_matches('.');
+        let sentence = first_sentence(&pack.description);
         let sentence = match pack.unavailable {
             Some(_) => format!("{sentence} (unavailable)"),
             None => sentence.to_owned(),
@@ -141,7 +140,20 @@ fn list(server: &Remote, args: &ListArgs) -> Result<(), Box<dyn Error>> {
 /// A pack with its schemas, as JSON.
 fn show(server: &Remote, pack: &str) -> Result<Bytes, Box<dyn Error>> {
     let path = format!("/api/v1/packs/{}", escape(pack));
-    Ok(block_on(ask(server, Method::GET, &path, Bytes::new(), DEADLINE))??.body)
+    Ok(block_on(ask(server, Method::GET, &path, Bytes::new(), DEADLINE))?
+        .map_err(for_terminal)?
+        .body)
+}
+
+/// Names the command where the server names its API.
+fn for_terminal(error: NoSocket) -> NoSocket {
+    match error {
+        NoSocket::Refused(status, why) => NoSocket::Refused(
+            status,
+            why.replace("GET /api/v1/packs lists", "`helmdeck pack list` lists"),
+        ),
+        error => error,
+    }
 }
 
 fn start(server: &Remote, args: RunArgs) -> Result<ExitCode, Box<dyn Error>> {
@@ -159,7 +171,8 @@ fn start(server: &Remote, args: RunArgs) -> Result<ExitCode, Box<dyn Error>> {
     let path = format!("/api/v1/packs/{}", escape(&args.pack));
     let body = Bytes::from(Value::Object(input).to_string());
     block_on(async {
-        let answer = ask(server, Method::POST, &path, body, DEADLINE).await?;
+        let answer =
+            ask(server, Method::POST, &path, body, DEADLINE).await.map_err(for_terminal)?;
         let job: Job = serde_json::from_slice(&answer.body)?;
         if args.detach {
             match args.whole {

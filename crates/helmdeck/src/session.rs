@@ -7,9 +7,11 @@ use std::{
 };
 
 use serde_json::{Map, Value, json};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use crate::{
     forward,
+    jobs::moment,
     local::Config,
     server_args::ServerArgs,
     table::Table,
@@ -168,7 +170,7 @@ fn list(config: &Config, args: &ListArgs) -> Result<(), Box<dyn Error>> {
             text(session, "mode"),
             label,
             text(session, "owner"),
-            text(session, "created_at"),
+            whole_seconds(&text(session, "created_at")),
         ]);
     }
     table.print()
@@ -226,6 +228,11 @@ fn open(config: &Config, args: &OneArgs) -> Result<(), Box<dyn Error>> {
         eprintln!("helmdeck: found no program to open pages; open the address yourself");
     }
     Ok(())
+}
+
+/// A moment in RFC 3339 without fractions of seconds.
+fn whole_seconds(at: &str) -> String {
+    OffsetDateTime::parse(at, &Rfc3339).map_or_else(|_| at.to_owned(), moment)
 }
 
 fn text(value: &Value, name: &str) -> String {

@@ -3,7 +3,7 @@
 use std::{
     error::Error,
     fs,
-    io::{IsTerminal, Read, Write, stdin, stdout},
+    io::{ErrorKind, IsTerminal, Read, Write, stdin, stdout},
     path::PathBuf,
     time::Duration,
 };
@@ -84,11 +84,15 @@ pub fn list(config: &Config, args: &ListArgs) -> Result<(), Box<dyn Error>> {
     }
     let mut table = Table::new(["TOOL", "WHAT IT DOES"]);
     for tool in list.tools {
-        let sentence =
-            tool.description.split_once(". ").map_or(tool.description.as_str(), |it| it.0);
-        table.row([tool.name, sentence.trim_end_matches('.').to_owned()]);
+        table.row([tool.name, first_sentence(&tool.description).to_owned()]);
     }
     table.print()
+}
+
+/// The first sentence of a description, without its full stop.
+pub fn first_sentence(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    line.split_once(". ").map_or(line, |it| it.0).trim_end_matches('.')
 }
 
 /// Calls a tool.
@@ -165,11 +169,13 @@ pub fn show(answer: &Answer, output: Option<&PathBuf>) -> Result<(), Box<dyn Err
     }
 }
 
-/// Pretty-prints JSON.
+/// Pretty-prints JSON. A closed pipe is not an error.
 pub fn print_json(text: &[u8]) -> Result<(), Box<dyn Error>> {
     let value: Value = serde_json::from_slice(text)?;
-    println!("{}", serde_json::to_string_pretty(&value)?);
-    Ok(())
+    match writeln!(stdout(), "{}", serde_json::to_string_pretty(&value)?) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
 }
 
 /// Reads a JSON object from a file; `-` for standard input.
@@ -195,4 +201,15 @@ pub fn escape(text: &str) -> String {
 pub fn block_on<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     Ok(helmdeck_task::block_on(&runtime, work))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_is_listed_with_one_line() {
+        assert_eq!(first_sentence("Scale it.\n\nSizes are in headers. More."), "Scale it");
+        assert_eq!(first_sentence("Click. Then wait."), "Click");
+    }
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 use rustix::fs::Access;
 
 use super::Finding;
+use crate::local::Config;
 
 const MEBIBYTE: u64 = 1 << 20;
 /// Below this, profiles and downloads soon fill the disk.
@@ -18,13 +19,15 @@ const SESSION_MIB: u64 = 400;
 /// Permission bit that lets others enter a directory.
 const ENTER_FOR_ALL: u32 = 0o001;
 
-pub(super) fn check(addr: SocketAddr, data_dir: &Path, run_dir: &Path) -> Vec<Finding> {
+pub(super) fn check(config: &Config) -> Vec<Finding> {
+    let Config { addr, data_dir, run_dir, max_sessions, .. } = config;
+    let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     vec![
         writable("data directory", data_dir, "HELMDECK_DATA_DIR"),
         run_directory(run_dir),
-        port(addr, data_dir),
+        port(*addr, data_dir),
         disk(data_dir),
-        memory(&fs::read_to_string("/proc/meminfo").unwrap_or_default()),
+        memory(&meminfo, *max_sessions),
     ]
 }
 
@@ -115,7 +118,7 @@ fn disk(data_dir: &Path) -> Finding {
     }
 }
 
-fn memory(meminfo: &str) -> Finding {
+fn memory(meminfo: &str, max_sessions: usize) -> Finding {
     let what = "memory";
     let available = meminfo.lines().find_map(|line| {
         line.strip_prefix("MemAvailable:")?.split_whitespace().next()?.parse::<u64>().ok()
@@ -124,7 +127,11 @@ fn memory(meminfo: &str) -> Finding {
         return Finding::warn(what, "could not be read", "");
     };
     let sessions = free / SESSION_MIB;
-    let detail = format!("{} available: about {sessions} desktop sessions at once", size(free));
+    let room = match u64::try_from(max_sessions) {
+        Ok(limit) if limit < sessions => format!("{limit} sessions at once (max_sessions)"),
+        _ => format!("about {sessions} desktop sessions at once"),
+    };
+    let detail = format!("{} available: {room}", size(free));
     if sessions < 2 {
         Finding::warn(what, detail, "close other programs, or use a larger machine")
     } else {
@@ -170,12 +177,16 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_reported_in_sessions() {
+    fn memory_is_reported_in_sessions_up_to_the_limit() {
         assert_eq!(
-            memory("MemTotal: 1 kB\nMemAvailable:    4194304 kB\n").detail,
+            memory("MemTotal: 1 kB\nMemAvailable:    4194304 kB\n", 10).detail,
             "4 GB available: about 10 desktop sessions at once"
         );
-        assert_eq!(memory("MemAvailable: 409600 kB\n").verdict, Verdict::Warn);
-        assert_eq!(memory("").verdict, Verdict::Warn);
+        assert_eq!(
+            memory("MemAvailable:    4194304 kB\n", 9).detail,
+            "4 GB available: 9 sessions at once (max_sessions)"
+        );
+        assert_eq!(memory("MemAvailable: 409600 kB\n", 16).verdict, Verdict::Warn);
+        assert_eq!(memory("", 16).verdict, Verdict::Warn);
     }
 }

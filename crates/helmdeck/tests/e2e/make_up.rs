@@ -1,4 +1,4 @@
-//! `make up` with settings that differ from those of the running server.
+//! `make up`, also with settings that differ from those of the running server, and `make down`.
 
 use std::{net::TcpListener, path::Path, process::Command};
 
@@ -41,6 +41,8 @@ async fn make_up_with_other_settings_reports_changes_and_restarts_with_the_sessi
     let id = Desk::create(&old, &json!({})).await.id;
     let said = server_script(&installation, "up", &[("HELMDECK_ADDR", &first)]);
     assert!(said.contains("already running"), "{said}");
+    old.get("/api/v1/sessions").await.expect(401);
+    client(&first, &said).get("/api/v1/sessions").await.expect(200);
 
     let env = [("HELMDECK_ADDR", second.as_str()), ("HELMDECK_IDLE_TIMEOUT_S", "77")];
     let said = server_script(&installation, "status", &env);
@@ -56,5 +58,7 @@ async fn make_up_with_other_settings_reports_changes_and_restarts_with_the_sessi
     let desk = Desk { client: &new, id };
     assert_eq!(desk.describe().await["status"], "running");
     assert!(tokio::net::TcpStream::connect(&first).await.is_err(), "the old address is closed");
-    server_script(&installation, "down", &env);
+    // Finds the server without the program, too.
+    let said = server_script(&installation, "down", &[("HELMDECK_BIN", "/missing/helmdeck")]);
+    assert!(said.contains("helmdeck is stopped"), "{said}");
 }

@@ -9,9 +9,11 @@ use tokio::{process::Command, time::timeout};
 const ADDRESS: &str = "http://localhost:3000";
 /// The section of README that installs and starts the program, which is not run.
 const NOT_RUN: &str = "## Start";
+/// Fails unless README's click was seen by the page that README opens.
+const CLICKED: &str = "helmdeck call browser.wait_for session_id=$SESSION_ID text='Clicked at 376, 369' timeout_s=10\n";
 /// Marks a block that needs something this test does not have.
 const MARK: &str = "<!-- not run: ";
-/// For all blocks together, including two desktops.
+/// For all blocks together, including three desktops.
 const DEADLINE: Duration = Duration::from_secs(150);
 
 /// The `sh` blocks of a document to run.
@@ -52,7 +54,11 @@ async fn the_commands_of_the_documentation_run_as_pasted_in_an_empty_folder() {
     let guide = read("docs/guide.md");
     assert!(guide.len() >= 6, "{guide:#?}");
     let mut script = String::from("set -euo pipefail\n");
-    for block in session.iter().chain(&more).chain(rest).chain(&guide) {
+    for block in session {
+        script += &format!("{block}echo '--- done'\n");
+    }
+    script += CLICKED;
+    for block in more.iter().chain(rest).chain(&guide) {
         script += &format!("{block}echo '--- done'\n");
     }
     let address = format!("http://{}", server.address);
@@ -63,12 +69,14 @@ async fn the_commands_of_the_documentation_run_as_pasted_in_an_empty_folder() {
     shell.args(["-c", &script]).current_dir(folder.path()).stdin(Stdio::null()).kill_on_drop(true);
     shell.env("JWT", server.token("reader", "sessions:*"));
     shell.env("HELMDECK_DATA_DIR", server.data_dir()).env("HELMDECK_RUN_DIR", server.run_dir());
+    shell.env("HELMDECK_URL", &address);
     let path = std::env::var("PATH").unwrap();
     shell.env("PATH", format!("{}:{path}", binary().parent().unwrap().display()));
     let output = timeout(DEADLINE, shell.output()).await.unwrap().unwrap();
     let (said, complaints) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{said}\n{complaints}");
+    assert!(said.contains(r#""stdout": "42\n""#), "{said}");
     assert!(said.contains("button \"Save\""), "{said}");
     assert!(said.contains("Thanks, Ada Lovelace"), "{said}");
     assert!(said.contains("/vnc.html?") && said.contains("/cdp?"), "{said}");

@@ -140,10 +140,11 @@ fn unknown(app: &App, name: &str) -> ApiError {
     let names = packs.iter().map(|pack| pack.name.as_str());
     let scored = names.map(|known| (strsim::jaro_winkler(known, name), known));
     let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.8);
-    let hint = nearest.map(|(_, name)| format!("; did you mean {name}?")).unwrap_or_default();
-    let message =
-        format!("the pack {name:?} does not exist{hint} GET /api/v1/packs lists all packs");
-    let message = message.replace("exist GET", "exist: GET");
+    let hint = match nearest {
+        Some((_, near)) => format!("; did you mean {near}? GET /api/v1/packs lists all packs"),
+        None => ": GET /api/v1/packs lists all packs".to_owned(),
+    };
+    let message = format!("the pack {name:?} does not exist{hint}");
     ApiError::new(ErrorCode::UnknownPack, message)
 }
 

@@ -97,9 +97,13 @@ impl KnownClient {
     }
 
     fn check_step(&self) -> Step {
+        let text = match self.check.command {
+            Some(_) => format!("Run this command. {}", self.check.text),
+            None => self.check.text.to_owned(),
+        };
         Step {
             title: "Check the connection".to_owned(),
-            text: self.check.text.to_owned(),
+            text,
             command: self.check.command.map(str::to_owned),
             file: None,
         }
