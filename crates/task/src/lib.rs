@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn tasks_and_closures_return_their_results() {
         let runtime = Builder::new_multi_thread().build().unwrap();
-        let words = vec!["one".to_owned(), "two".to_owned()];
+        let words = ["one".to_owned(), "two".to_owned()];
         let count = block_on(&runtime, async {
             let sum = spawn(async { 1 + 1 }).await.unwrap();
             spawn(async move { block_in_place(|| words.len()) + sum }).await.unwrap()

@@ -173,10 +173,8 @@ fn view<'a>(version: Version, job: &'a JobInContext, call: &'a Call) -> TaskView
 }
 
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
-    serde_path_to_error::deserialize(params).map_err(|error| {
-        let field = error.path().to_string();
-        RpcError::invalid(&field, format!("{field}: {}", error.inner()))
-    })
+    let parsed = helmdeck_wire::parse::parse(params);
+    parsed.map_err(|invalid| RpcError::invalid(&invalid.field, invalid.to_string()))
 }
 
 /// Runs a skill, and waits for it for at most this long.

@@ -209,7 +209,8 @@ fn session_argument() -> Value {
 
 /// What a success looks like. Answers that are no object stand in `result`.
 fn output_schema(tool: &Tool) -> Option<Map<String, Value>> {
-    let mut schema = Value::clone(&tool.output_schema()?);
+    let shared = tool.output_schema()?;
+    let mut schema = Value::clone(&shared);
     remove_sizes(&mut schema);
     let mut object = match schema {
         Value::Object(object) if object.get("type") == Some(&json!("object")) => object,
