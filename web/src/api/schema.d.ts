@@ -4814,10 +4814,20 @@ export interface components {
             /** @description The same, to pass to other packs. */
             _session_id?: components["schemas"]["SessionId"] | null;
             /**
+             * Format: uint64
+             * @description How old an earlier result is, in seconds.
+             */
+            age_s?: number | null;
+            /**
              * @description Files that it created.
              * @default []
              */
             artifacts?: components["schemas"]["JobArtifact"][];
+            /**
+             * @description Whether this is an earlier result, which the call accepted with `max_age_s`.
+             * @default false
+             */
+            cached?: boolean;
             /**
              * Format: date-time
              * @description When it was submitted.
