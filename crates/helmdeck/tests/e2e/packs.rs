@@ -100,7 +100,7 @@ async fn a_repository_is_cloned_changed_tested_and_committed() {
     let message = agent.post(&path("repo.fetch"), &closed).await.expect_error(403, "egress_denied");
     assert!(message.starts_with("egress denied"), "{message}");
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let dead = json!({ "url": format!("http://127.0.0.1:{port}/x.git") });
+    let dead = json!({ "url": format!("http://host.helmdeck.internal:{port}/x.git") });
     let message = agent.post(&path("repo.fetch"), &dead).await.expect_error(502, "handler_failed");
     assert!(message.contains("refused the connection"), "{message}");
     // The sessions of failed calls have ended.
