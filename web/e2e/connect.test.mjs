@@ -118,7 +118,8 @@ step("every agent has steps, with its file where the reader's system keeps it", 
   const { clients } = await (await Agent.of(server)).get("connect");
   for (const { id, title } of clients) {
     await page.goto(`/connect?client=${id}`);
-    await page.getByRole("heading", { name: `Connect ${title}` }).waitFor();
+    const name = id === "generic" ? "your client" : title;
+    await page.getByRole("heading", { name: `Connect ${name}` }).waitFor();
     await page.locator(".step pre", { hasText: "$HELMDECK_TOKEN" }).first().waitFor();
   }
   await page.goto("/connect?client=vscode");

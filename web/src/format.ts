@@ -64,7 +64,9 @@ export function ago(at: string, now: number): string {
 
 /** When something will happen: `in 29 days`. */
 export function ahead(at: string, now: number): string {
-  return distance(Math.max(1, Date.parse(at) - now));
+  const away = Math.max(1, Date.parse(at) - now);
+  // Hours are rounded: twelve hours less a minute are twelve.
+  return distance(away > 3_600_000 ? Math.round(away / 3_600_000) * 3_600_000 : away);
 }
 
 function distance(away: number): string {
@@ -94,9 +96,14 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
+/** The text with a capital at the beginning. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** Turns a message into a sentence: capitalized, unless it begins with an address, and with a full stop. */
 export function sentence(said: string): string {
   const address = /^[a-z][a-z0-9+.-]*:\S|^[^\s.]+\.[^\s.]/i.test(said);
-  const text = address ? said : said.charAt(0).toUpperCase() + said.slice(1);
+  const text = address ? said : capital(said);
   return text === "" || /[.!?…]$/.test(text) ? text : `${text}.`;
 }

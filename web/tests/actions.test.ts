@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ActionRecord } from "../src/api/wire";
-import { actorOf, linesOf, whatOf, whereOf } from "../src/session/action";
+import { actorOf, linesOf, outcomeOf, whatOf, whereOf } from "../src/session/action";
 import { merge } from "../src/session/actions";
 import { readSpec } from "../src/wall/spec";
 
@@ -84,4 +84,9 @@ it("makes a request of the form", () => {
     form.set(name, value);
   }
   expect(readSpec(form)).toEqual({ mode: "headless", label: "x", timeout_seconds: 900, idle_timeout_s: 0 });
+});
+
+it("tells in words why an action failed", () => {
+  expect(outcomeOf({ ...action("click"), outcome: "control_held" })).toBe("Refused: a person had control");
+  expect(outcomeOf({ ...action("click"), outcome: "element_not_found" })).toBe("Element not found");
 });

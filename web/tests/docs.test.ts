@@ -39,6 +39,7 @@ describe("the API reference", () => {
 
   it("says bounds and defaults", () => {
     expect(boundsOf(document, { type: "integer", minimum: 1, maximum: 9, default: 3 })).toBe("1 to 9, default 3");
+    expect(boundsOf(document, { type: "integer", minimum: 0, maximum: 4294967295 })).toBe("at least 0");
     expect(boundsOf(document, { type: "string", maxLength: 5 })).toBe("at most 5 characters");
     expect(boundsOf(document, { type: "string" })).toBe("");
   });

@@ -50,6 +50,9 @@ it("tells how far away a moment is, whatever the server's clock says", () => {
   expect(ahead("2026-01-31T12:00:20Z", now)).toBe("in less than a minute");
   expect(ahead("2026-02-01T11:59:58Z", now)).toBe("in 1 day");
   expect(ahead("2026-01-31T23:59:58Z", now)).toBe("in 12 hours");
+  expect(ahead("2026-01-31T23:58:00Z", now)).toBe("in 12 hours");
+  expect(ahead("2026-01-31T12:59:58Z", now)).toBe("in 1 hour");
+  expect(ahead("2026-01-31T12:59:00Z", now)).toBe("in 59 minutes");
   expect(ahead("2027-10-31T12:00:00Z", now)).toBe("in 1 year");
   expect(ahead("2026-03-02T11:59:58Z", now)).toBe("in 30 days");
   expect(ahead("2027-01-31T11:59:58Z", now)).toBe("in 1 year");

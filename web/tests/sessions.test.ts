@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Control, Session } from "../src/api/wire";
 import { lossOf } from "../src/session/loss";
 import { ended, endOf } from "../src/sessions/end";
-import { driverOf, endingOf, nameOf } from "../src/sessions/name";
-import { deadlineOf, idleWarning } from "../src/sessions/deadline";
+import { driverName, driverOf, endingOf, nameOf } from "../src/sessions/name";
+import { deadlineOf, idleWarning, shownDeadlineOf } from "../src/sessions/deadline";
 import { changeSessions, forWall, matches, noSessions, type Sessions, type SessionsChange } from "../src/sessions/state";
 
 function session(id: string, more: Partial<Session> = {}): Session {
@@ -90,6 +90,10 @@ describe("the end of a session", () => {
     expect(deadlineOf(session("a", { expires_at: at(60) }))).toEqual({ at: now + 60_000, why: "limit" });
     expect(deadlineOf(session("a", { expires_at: at(60), idle_ends_at: at(9) }))?.why).toBe("idle");
     expect(deadlineOf(session("a", { expires_at: at(6), idle_ends_at: at(9) }))?.why).toBe("limit");
+    const driven = session("a", { expires_at: at(60), idle_ends_at: at(9) });
+    driven.control = { ...driven.control, driver: "human" };
+    expect(shownDeadlineOf(driven)?.why).toBe("limit");
+    expect(shownDeadlineOf({ ...driven, expires_at: null })).toBeNull();
   });
 
   it("is warned of a minute before an idle end, or at half of a short idle limit", () => {
@@ -149,6 +153,7 @@ describe("words about a session", () => {
     expect(driverOf(session("a", { control: control(0, { driver: "nobody" }) }))).toBe("No driver");
     expect(driverOf(session("a"))).toBe("No agent yet");
     expect(driverOf(session("a", { agent_acted_at: "2026-01-01T00:00:00Z" }))).toBe("Agent drives");
+    expect(driverName(session("a", { agent_acted_at: "2026-01-01T00:00:00Z" }))).toBe("Agent");
     const human = { driver: "human", holder: "maria" } as const;
     expect(driverOf(session("a", { control: control(1, human) }))).toBe("maria drives by hand");
     expect(driverOf(session("a", { control: control(1, { ...human, yours: true }) }))).toBe("You drive");

@@ -56,10 +56,13 @@ describe("tokens", () => {
     expect(ids(sorted.over)).toEqual(["revoked"]);
   });
 
-  it("of programs warn in their last three days; logins do not", () => {
+  it("of programs warn in their last three days, or last tenth if that is shorter; logins do not", () => {
     const tomorrow = { expires_at: "2026-06-02T12:00:00Z" };
     expect(expiresSoon(token("a"), now)).toBe(false);
     expect(expiresSoon(token("a", tomorrow), now)).toBe(true);
+    const halfDay = { created_at: "2026-06-01T10:00:00Z", expires_at: "2026-06-01T22:00:00Z" };
+    expect(expiresSoon(token("a", halfDay), now)).toBe(false);
+    expect(expiresSoon(token("a", halfDay), Date.parse("2026-06-01T21:00:00Z"))).toBe(true);
     expect(expiresSoon(token("a", { ...tomorrow, human: true }), now)).toBe(false);
     expect(expiresSoon(token("a", { expires_at: "2026-05-02T12:00:00Z" }), now)).toBe(false);
   });

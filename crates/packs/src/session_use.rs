@@ -25,8 +25,30 @@ pub struct NamedSession {
 pub struct SessionUse {
     /// The session.
     pub session: Session,
-    /// Whether it ends with the job.
-    pub ends: bool,
+    /// When it ends.
+    pub ends: Ends,
+}
+
+/// Whether a session ends with its job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ends {
+    /// No.
+    Never,
+    /// Only if the job does not complete.
+    OnFailure,
+    /// Yes.
+    Always,
+}
+
+impl Ends {
+    /// Whether it ends after a job with this outcome.
+    pub fn after<T>(self, outcome: &PackResult<T>) -> bool {
+        match self {
+            Self::Never => false,
+            Self::OnFailure => outcome.is_err(),
+            Self::Always => true,
+        }
+    }
 }
 
 /// The session of a job, or one that is starting for it.
@@ -37,8 +59,8 @@ pub enum Obtained {
     Starting {
         /// The session.
         starting: Starting,
-        /// Whether it ends with the job.
-        ends: bool,
+        /// When it ends.
+        ends: Ends,
     },
 }
 
@@ -52,20 +74,22 @@ pub async fn obtain(
 ) -> PackResult<Option<Obtained>> {
     let (mode, ends) = match pack.needs.session {
         SessionNeed::None => return Ok(None),
-        SessionNeed::OneShot(mode) => (mode, named.workspace.is_none()),
-        SessionNeed::Keeps(mode) => (mode, false),
+        SessionNeed::OneShot(mode) => (mode, Ends::Always),
+        SessionNeed::Keeps(mode) => (mode, Ends::OnFailure),
         SessionNeed::Existing => {
             let found = find(sessions, store, caller, named).await?;
             let session = found.ok_or_else(|| nothing_named(pack))?;
-            return Ok(Some(Obtained::Ready(SessionUse { session, ends: false })));
+            return Ok(Some(Obtained::Ready(SessionUse { session, ends: Ends::Never })));
         }
     };
     if let Some(session) = find(sessions, store, caller, named).await? {
         if mode == Mode::Desktop {
             session.ensure_desktop()?;
         }
-        return Ok(Some(Obtained::Ready(SessionUse { session, ends: false })));
+        return Ok(Some(Obtained::Ready(SessionUse { session, ends: Ends::Never })));
     }
+    // A workspace is found again by its name.
+    let ends = if named.workspace.is_some() { Ends::Never } else { ends };
     let spec = SessionSpec {
         mode: Some(mode),
         label: named.workspace.clone().unwrap_or_else(|| pack.name.clone()),

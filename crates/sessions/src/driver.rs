@@ -136,7 +136,8 @@ async fn stop(session: &Session, runtime: &dyn Runtime) {
         }
     }
     session.end_forwards().await;
-    info!(session.id = id, phase = ?inner.life.lock().phase(), "Session has ended");
+    let reason = inner.life.lock().ending().map(|ending| ending.reason.as_str());
+    info!(session.id = id, reason, "Session has ended");
     session.audit_ended();
     session.remember_end(picture).await;
     inner.progress.send_replace(Driven::Stopped);

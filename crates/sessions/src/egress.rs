@@ -97,7 +97,7 @@ fn log(id: &SessionId, Decision { host, port, verdict, .. }: &Decision) {
             info!(session.id = id, host, port, %rule, "Outgoing connection denied");
         }
         Verdict::Failed(failure) => {
-            info!(session.id = id, host, port, ?failure, "Outgoing connection failed");
+            info!(session.id = id, host, port, %failure, "Outgoing connection failed");
         }
     }
 }

@@ -15,6 +15,19 @@ const NO_ANSWER: [&str; 4] =
     ["ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_CONNECTION_CLOSED", "ERR_SOCKET_NOT_CONN"];
 
 impl Session {
+    /// The current position among its connections, for [`Self::unreachable`].
+    pub fn connections(&self) -> u64 {
+        self.inner.egress.mark()
+    }
+
+    /// Explains why a program could not reach an address, if a connection to it failed since then.
+    pub fn unreachable(&self, mark: u64, url: &str) -> Option<ErrorBody> {
+        let target = Target::from_url(url).ok()?;
+        let decisions = self.inner.egress.since(mark);
+        let failed = decisions.iter().find(|decision| leads_to(decision, &target))?;
+        Some(of_decision(url, failed))
+    }
+
     /// Explains why a navigation failed that started at this mark, if the cause is known here.
     pub(crate) fn explained(&self, mark: u64, error: SessionError) -> SessionError {
         match error {
@@ -43,15 +56,16 @@ fn explain(
     if let Some(target) = target.as_ref().filter(|target| is_loopback(&target.host)) {
         return loopback(id, url, target.port, why, forward(target.port));
     }
-    let asked_for = |decision: &&Decision| {
-        target.as_ref().is_some_and(|target| {
-            decision.host == target.host.to_string() && decision.port == target.port
-        })
-    };
+    let asked_for =
+        |decision: &&Decision| target.as_ref().is_some_and(|target| leads_to(decision, target));
     // After a redirect, the failing host differs from the requested one.
     let proxied = why.contains("ERR_TUNNEL_CONNECTION_FAILED") || why.contains("the proxy");
     let decision = decisions.iter().find(asked_for).or(decisions.first().filter(|_| proxied))?;
     Some(of_decision(url, decision))
+}
+
+fn leads_to(decision: &Decision, target: &Target) -> bool {
+    decision.host == target.host.to_string() && decision.port == target.port
 }
 
 fn is_loopback(host: &Host) -> bool {

@@ -3,12 +3,12 @@ import { client, explain } from "../api/client";
 import type { ClientConnection, ConnectClient, ConnectRequest, ConnectStep, Instructions } from "../api/wire";
 import { useNow } from "../clock";
 import { Prose } from "../docs/Prose";
-import { dateAndTime, ago } from "../format";
+import { ago, capital, dateAndTime } from "../format";
 import { Link } from "../router";
 import { useSessions } from "../sessions/provider";
 import { CodeBlock } from "../ui/CodeBlock";
 import { Icon } from "../ui/Icon";
-import { byTime, connectedBy, madeWith, nameOf } from "./connection";
+import { byTime, connectedBy, madeWith, nameInSentence, nameOf } from "./connection";
 import { ConnectionStatus } from "./ConnectionStatus";
 import { FileBlock } from "./FileBlock";
 import { kindOf } from "./kind";
@@ -27,7 +27,7 @@ export function ClientInstructions({ clientId, clients }: ClientInstructionsProp
   const heading = useRef<HTMLHeadingElement>(null);
   const created = useRef<HTMLHeadingElement>(null);
   const known = clients?.find(({ id }) => id === clientId);
-  const title = instructions?.title ?? known?.title ?? clientId;
+  const title = nameInSentence(clientId, instructions?.title ?? known?.title);
   // The token is only in this state: it is gone when the page closes.
   const token = instructions?.token ?? null;
   const connected = useConnected(instructions?.token_id ?? null, clients);
@@ -81,10 +81,10 @@ export function ClientInstructions({ clientId, clients }: ClientInstructionsProp
             {token === null ? (
               <>
                 <p>
-                  {title} signs in with its own token. Once it is created, the steps below contain it in place of{" "}
+                  {capital(title)} signs in with its own token. Once it is created, the steps below contain it in place of{" "}
                   <code>$HELMDECK_TOKEN</code>.
                 </p>
-                <TokenForm title={title} profile={instructions.profile} onCreate={create} />
+                <TokenForm title={instructions.title} profile={instructions.profile} onCreate={create} />
                 {error && (
                   <p className="error" role="alert">
                     {error}
@@ -117,7 +117,7 @@ export function ClientInstructions({ clientId, clients }: ClientInstructionsProp
       {instructions && (
         <footer className="client-more muted">
           <Prose text={`To disconnect: ${instructions.undo}`} />
-          <Prose text={`More in the documentation: \`${instructions.docs}\``} />
+          <Prose text={`More: \`${instructions.docs}\` in the repository of helmdeck.`} />
         </footer>
       )}
     </>

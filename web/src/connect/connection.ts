@@ -6,6 +6,11 @@ export function nameOf({ name, version }: Pick<ClientConnection, "name" | "versi
   return version === "" ? name : `${name} ${version}`;
 }
 
+/** What a client is called within a sentence. */
+export function nameInSentence(id: string, title: string | undefined): string {
+  return id === "generic" ? "your client" : (title ?? id);
+}
+
 /** Connections with the one that was seen last first. */
 export function byTime(connected: ClientConnection[]): ClientConnection[] {
   return connected.toSorted((a, b) => b.last_seen.localeCompare(a.last_seen));

@@ -122,6 +122,9 @@ export function typeOf(document: ApiDocument, schema: Schema): string {
   return types.join(" or ");
 }
 
+/** Maxima of integer types, which say nothing about a field. */
+const ofType = new Set<number | undefined>([2 ** 31 - 1, 2 ** 32 - 1, Number.MAX_SAFE_INTEGER]);
+
 /** A short description of limits and default. */
 export function boundsOf(document: ApiDocument, schema: Schema): string {
   const limits = { ...resolve(document, schema), ...schema };
@@ -132,7 +135,7 @@ export function boundsOf(document: ApiDocument, schema: Schema): string {
     return [`${low} to ${high}${unit}`];
   };
   const parts = [
-    ...range(limits.minimum, limits.maximum, ""),
+    ...range(limits.minimum, ofType.has(limits.maximum) ? undefined : limits.maximum, ""),
     ...range(limits.minLength, limits.maxLength, " characters"),
     ...range(limits.minItems, limits.maxItems, " items"),
   ];

@@ -7,7 +7,7 @@ export function NotFound() {
         <h1>Page not found</h1>
         <p>This page does not exist.</p>
         <Link className="button" to="">
-          To all sessions
+          Go to all sessions
         </Link>
       </div>
     </main>

@@ -1,14 +1,14 @@
 import { memo, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { timeOfDay, took } from "../format";
 import { Icon } from "../ui/Icon";
-import { actorOf, iconOf, isSaid, linesOf, whatOf, whereOf, type Line } from "./action";
+import { actorOf, iconOf, isSaid, linesOf, outcomeOf, whatOf, whereOf, type Line } from "./action";
 import { useActions } from "./actions";
 
 /**
  * The list of actions: who, what, where and how fast. The newest is at the bottom and stays visible unless scrolled
  * away.
  */
-export function ActionLog({ sessionId }: { sessionId: string }) {
+export function ActionLog({ sessionId, over }: { sessionId: string; over: boolean }) {
   const { actions, error, older, loadOlder } = useActions(sessionId);
   const list = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(true);
@@ -36,7 +36,7 @@ export function ActionLog({ sessionId }: { sessionId: string }) {
             Load earlier actions
           </button>
         )}
-        {actions?.length === 0 && <p className="muted log-empty">No actions yet.</p>}
+        {actions?.length === 0 && <p className="muted log-empty">{over ? "No actions." : "No actions yet."}</p>}
         <ol>
           {lines.map(({ action, times }) => (
             <Row key={action.seq} action={action} times={times} />
@@ -78,7 +78,11 @@ const Row = memo(function Row({ action, times }: Line) {
           {actor.name}
         </span>
       </span>
-      {!ok && <span className="outcome">{action.outcome}</span>}
+      {!ok && (
+        <span className="outcome" title={action.outcome}>
+          {outcomeOf(action)}
+        </span>
+      )}
     </li>
   );
 });

@@ -3,7 +3,7 @@ import type { Session } from "../api/wire";
 import { useNow } from "../clock";
 import { curlScreenshot, curlShow } from "../curl";
 import { bytes, countdown, dateAndTime, span, took } from "../format";
-import { driverOf, endingOf } from "../sessions/name";
+import { driverName, endingOf } from "../sessions/name";
 import { isOver } from "../sessions/state";
 import { CopyButton } from "../ui/CopyButton";
 import { Forwards } from "./Forwards";
@@ -24,16 +24,16 @@ export function Details({ session }: { session: Session }) {
         <Fact name="Owner">{session.owner}</Fact>
         <Fact name="Mode">{session.mode}</Fact>
         {spec.geometry && <Fact name="Screen">{spec.geometry}</Fact>}
-        <Fact name="Driver">{over ? "–" : driverOf(session)}</Fact>
+        <Fact name="Driver">{over ? "–" : driverName(session)}</Fact>
         <Fact name="Created">{dateAndTime(session.created_at)}</Fact>
         {session.ended_at && <Fact name="Ended">{dateAndTime(session.ended_at)}</Fact>}
         {spec.start_url && <Fact name="Start page">{spec.start_url}</Fact>}
         {spec.profile && <Fact name="Profile">{spec.profile}</Fact>}
-        {!over && <Clocks session={session} />}
         <Fact name="Actions">
           {session.tasks}
           {spec.max_tasks ? ` of ${spec.max_tasks}` : ""}
         </Fact>
+        {!over && <Clocks session={session} />}
         {!over && spec.idle_timeout_s !== 0 && (
           <Fact name="Ends when idle for">{span((spec.idle_timeout_s ?? 300) * 1000)}</Fact>
         )}
@@ -105,10 +105,10 @@ function Clocks({ session }: { session: Session }) {
   return (
     <>
       <Fact name="Age">{span(now - Date.parse(session.created_at))}</Fact>
+      {session.expires_at && <Fact name="Time left">{countdown(Date.parse(session.expires_at) - now)}</Fact>}
       {session.idle_ends_at && (
         <Fact name="Ends if idle in">{countdown(Date.parse(session.idle_ends_at) - now)}</Fact>
       )}
-      {session.expires_at && <Fact name="Time left">{countdown(Date.parse(session.expires_at) - now)}</Fact>}
     </>
   );
 }

@@ -3,14 +3,14 @@ import type { Session } from "../api/wire";
 import { useNow } from "../clock";
 import { countdown } from "../format";
 import { useIdentity } from "../identity";
-import { deadlineOf } from "../sessions/deadline";
+import { shownDeadlineOf } from "../sessions/deadline";
 import { KeepAliveButton } from "../sessions/KeepAlive";
 
 /** The session's remaining time, with a button to postpone an idle end. */
 export function LifeLeft({ session }: { session: Session }) {
   const { scopes } = useIdentity();
   const now = useNow();
-  const deadline = deadlineOf(session);
+  const deadline = shownDeadlineOf(session);
   if (deadline === null) return null;
   const left = deadline.at - now;
   const idle = deadline.why === "idle";

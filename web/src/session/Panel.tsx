@@ -45,7 +45,7 @@ export function Panel({ session, over, gone, uploads }: PanelProps) {
         onChoose={setTab}
       />
       <div className="tab-panel" role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${tab}`}>
-        {tab === "Actions" && <ActionLog sessionId={session.id} />}
+        {tab === "Actions" && <ActionLog sessionId={session.id} over={over} />}
         {tab === "Files" && (
           <FileBrowser session={session} over={over} place={place} onPlace={setPlace} uploads={uploads} />
         )}

@@ -1,5 +1,5 @@
 import type { ActionDetail, ActionRecord } from "../api/wire";
-import { bytes, count } from "../format";
+import { bytes, capital, count } from "../format";
 import type { IconName } from "../ui/Icon";
 
 const icons: Record<string, IconName> = {
@@ -137,6 +137,11 @@ export function whereOf({ detail }: ActionRecord): string {
   return typeof detail.x === "number" && typeof detail.y === "number" ? `${detail.x}, ${detail.y}` : "";
 }
 
+/** Why an action did not succeed: an error code in words. */
+export function outcomeOf({ outcome }: ActionRecord): string {
+  return outcome === "control_held" ? "Refused: a person had control" : capital(outcome.replaceAll("_", " "));
+}
+
 /** One line of the log: an action, and how often it was repeated in a row. */
 export interface Line {
   action: ActionRecord;
@@ -180,8 +185,4 @@ function repeats(before: ActionRecord, now: ActionRecord): boolean {
     whereOf(now) === "" &&
     whatOf(now) === whatOf(before)
   );
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

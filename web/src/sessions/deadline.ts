@@ -14,6 +14,12 @@ export function deadlineOf(session: Session): Deadline | null {
   return Number.isFinite(limit) ? { at: limit, why: "limit" } : null;
 }
 
+/** The same as it is shown: while a person drives, only the time limit. `idleWarning` still warns. */
+export function shownDeadlineOf(session: Session): Deadline | null {
+  const driven = session.control.driver === "human";
+  return deadlineOf(driven ? { ...session, idle_ends_at: null } : session);
+}
+
 /** Warns a minute before; with a short idle limit, after half of it. */
 function warningTime({ spec }: Session): number {
   return Math.min(60_000, ((spec.idle_timeout_s ?? 300) * 1000) / 2);

@@ -50,6 +50,13 @@ export function driverOf(session: Session): string {
   return yours ? "You drive" : `${holderOf(session.control)} drives by hand`;
 }
 
+/** The same as a name, for a field that is called driver. */
+export function driverName(session: Session): string {
+  const { driver, yours } = session.control;
+  if (driver === "human") return yours ? "You" : holderOf(session.control);
+  return driver === "agent" && session.agent_acted_at ? "Agent" : driverOf(session);
+}
+
 export function driverIcon(session: Session): IconName {
   const driver = session.control.driver;
   return driver === "human" ? "person" : driver === "agent" ? "agent" : "pointer";

@@ -9,9 +9,11 @@ export function endOf(token: Token, now: number): { why: "revoked" | "expired"; 
 
 const soon = 3 * 86_400_000;
 
-/** Whether a program needs a new token in the next days. A login is short by nature. */
+/** Whether a program soon needs a new token: in the last tenth of its life, at most three days. A login is short by nature. */
 export function expiresSoon(token: Token, now: number): boolean {
-  return endOf(token, now) === null && !token.human && Date.parse(token.expires_at) - now < soon;
+  const end = Date.parse(token.expires_at);
+  const warned = Math.min(soon, (end - Date.parse(token.created_at)) / 10);
+  return endOf(token, now) === null && !token.human && end - now < warned;
 }
 
 export interface Sorted {

@@ -7,7 +7,7 @@ import { countdown, span } from "../format";
 import { useIdentity } from "../identity";
 import { Link } from "../router";
 import { EndSession } from "../session/EndSession";
-import { deadlineOf } from "../sessions/deadline";
+import { shownDeadlineOf } from "../sessions/deadline";
 import { IdleWarning } from "../sessions/KeepAlive";
 import { driverIcon, driverOf, endingOf, nameOf } from "../sessions/name";
 import { isOver } from "../sessions/state";
@@ -42,7 +42,7 @@ export function Tile({ session, onDismiss }: TileProps) {
         >
           <Placeholder session={session} />
         </Thumbnail>
-        {over && <span className="tile-over">{endingOf(session)}</span>}
+        {over && session.end_reason !== "requested" && <span className="tile-over">{endingOf(session)}</span>}
       </Link>
       {!over && <IdleWarning session={session} />}
       <div className="tile-head">
@@ -120,7 +120,7 @@ const deadlines = {
 // The only part of a tile that changes every second.
 function Times({ session, over }: { session: Session; over: boolean }) {
   const now = useNow();
-  const deadline = deadlineOf(session);
+  const deadline = shownDeadlineOf(session);
   const left = deadline && deadline.at - now;
   if (over) {
     return (

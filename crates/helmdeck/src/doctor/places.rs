@@ -6,10 +6,10 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use helmdeck_server::Config;
 use rustix::fs::Access;
 
 use super::Finding;
-use crate::local::Config;
 
 const MEBIBYTE: u64 = 1 << 20;
 /// Below this, profiles and downloads soon fill the disk.

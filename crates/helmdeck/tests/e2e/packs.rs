@@ -99,6 +99,16 @@ async fn a_repository_is_cloned_changed_tested_and_committed() {
     let closed = json!({ "url": "http://169.254.169.254/x.git" });
     let message = agent.post(&path("repo.fetch"), &closed).await.expect_error(403, "egress_denied");
     assert!(message.starts_with("egress denied"), "{message}");
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let dead = json!({ "url": format!("http://host.helmdeck.internal:{port}/x.git") });
+    let message = agent.post(&path("repo.fetch"), &dead).await.expect_error(502, "handler_failed");
+    assert!(message.contains("refused the connection"), "{message}");
+    // The sessions of failed calls have ended.
+    let left = agent.get("/api/v1/sessions").await.expect(200).json();
+    let ids = left["sessions"].as_array().unwrap().iter().map(|session| &session["id"]);
+    let mut ids: Vec<_> = ids.collect();
+    ids.sort_by_key(|id| **id != fetched["session_id"]);
+    assert_eq!(ids, [&fetched["session_id"], &other["_session_id"]]);
 }
 
 #[tokio::test]

@@ -110,6 +110,10 @@ async fn the_command_line_lists_tools_converts_arguments_and_reports_errors() {
 
     let found = text(&run(&["tools", "--search", "triple"]));
     assert!(found.contains("desktop.triple_click"), "{found}");
+    // Names before descriptions.
+    let found = text(&run(&["tools", "--search", "click"]));
+    let place = |row: &str| found.find(row).expect(&found);
+    assert!(place("\ndesktop.click ") < place("\ndesktop.zoom "), "{found}");
     let unknown = run(&["call", "desktop.clik", &named]);
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("helmdeck tools"), "{unknown:?}");
     // Tools that an agent may not call are not listed.

@@ -27,7 +27,7 @@ use tracing::{error, info};
 use super::{Engine, Live, SESSION_FIELDS, Shared, recovery::end_session};
 use crate::{
     Context, JobArtifacts, Pack, PackError, PackResult, Secrets,
-    session_use::{NamedSession, Obtained, SessionUse, obtain},
+    session_use::{Ends, NamedSession, Obtained, SessionUse, obtain},
 };
 
 /// How long a cancelled job may take to end its programs and its session.
@@ -269,7 +269,9 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
         () = cancel.cancelled() => Err(cancelled()),
         never = shared.tell_progress(&owner, changes) => match never {},
     };
-    if let Some(SessionUse { session, ends: true }) = used {
+    if let Some(SessionUse { session, ends }) = used
+        && ends.after(&outcome)
+    {
         end_session(&shared.services.sessions, caller, session.id()).await;
         job.session_id = None;
     }
@@ -291,7 +293,7 @@ async fn session(
         None => return Ok(None),
         Some(Obtained::Ready(used)) => used,
         Some(Obtained::Starting { starting, ends }) => {
-            job.own_session_id = ends.then(|| starting.id().clone());
+            job.own_session_id = (ends == Ends::Always).then(|| starting.id().clone());
             store.save_job(job).await?;
             let session = starting.ready().await?;
             if let Some(name) = &named.workspace {

@@ -17,6 +17,7 @@ use crate::{
     git_credential,
     git_gateway::{Permission, with_credential},
     github::CredentialName,
+    page,
     repo_overview::{Overview, overview},
     repository::git_environment,
 };
@@ -188,9 +189,14 @@ async fn run_clone(
         max_output_bytes: 64 << 10,
         ..command([])
     };
+    let session = context.session()?;
+    let mark = session.connections();
     let state = context.exec(exec).await?;
     if state.exit_code == Some(0) {
         return Ok(());
+    }
+    if let Some(body) = session.unreachable(mark, &shown(&input.url)) {
+        return Err(page::explain(body.into()));
     }
     Err(explain(
         &input.url,

@@ -95,9 +95,12 @@ pub async fn list(call: Call, query: ToolQuery) -> ApiResult<ToolList> {
             && words.iter().all(|word| text.contains(word))
     };
     let tools = call.app.tools();
-    let tools = tools.iter().filter(|tool| call.caller.may(tool.scope) && wanted(tool));
-    let tools = tools.map(|tool| ToolInfo::of(tool, query.schemas)).collect::<ApiResult<_>>()?;
-    Ok(ToolList { tools })
+    let found = tools.iter().filter(|tool| call.caller.may(tool.scope) && wanted(tool));
+    let mut found: Vec<_> = found.collect();
+    // Names before descriptions.
+    found.sort_by_key(|tool| !words.iter().all(|word| tool.name.contains(word)));
+    let found = found.into_iter().map(|tool| ToolInfo::of(tool, query.schemas));
+    Ok(ToolList { tools: found.collect::<ApiResult<_>>()? })
 }
 
 /// Calls a tool by name, with its arguments as a JSON object.

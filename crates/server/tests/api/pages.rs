@@ -50,7 +50,7 @@ async fn a_browser_at_an_unknown_address_sees_a_page() {
             (page.status.as_u16(), page.header("content-type")),
             (404, "text/html; charset=utf-8")
         );
-        assert!(page.text().contains("Not found"), "{}", page.text());
+        assert!(page.text().contains("Page not found"), "{}", page.text());
         assert!(page.header("content-security-policy").contains("frame-ancestors 'none'"));
     }
     let program = server.request(http::Method::GET, "/nothing", "").header("accept", "*/*");

@@ -184,7 +184,8 @@ pub const CLIENTS: [KnownClient; 10] = [
         skill: Some(AGENTS_SKILL),
         check: Check {
             command: None,
-            text: "The client lists the tools of helmdeck, and the Connect page shows it as connected.",
+            text: "The client lists the tools of helmdeck, and the Connect page shows it as \
+                   connected.",
         },
         docs: "docs/integrations/other.md",
         // Matches no name.
