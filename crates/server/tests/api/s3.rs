@@ -92,8 +92,8 @@ async fn a_server_does_not_start_with_a_bucket_that_it_cannot_use() {
         let config = Config::load(None, service.environment().into_iter().chain(own)).unwrap();
         let instance = Instance::open(config).await.unwrap();
         let runtime = Arc::new(FakeRuntime::new());
-        let stop = std::future::ready(Shutdown::EndSessions);
-        let refused = helmdeck_server::run(instance, runtime, |_| {}, stop).await.unwrap_err();
+        let stop = Box::pin(std::future::ready(Shutdown::EndSessions));
+        let refused = helmdeck_server::run(instance, runtime, Box::new(|_| {}), stop).await.unwrap_err();
         let shown = with_causes(&refused);
         assert!(shown.contains(expected) && !shown.contains("hunter2"), "{shown}");
     }
