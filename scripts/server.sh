@@ -155,7 +155,7 @@ usual_data_dir() {
 revoke_earlier_tokens() {
   local token=$1 id
   # With a token and without an address, the binary calls the server of this machine.
-  call() { env -u HELMDECK_URL HELMDECK_TOKEN="$token" "$bin" call "$@"; }
+  call() { (unset HELMDECK_URL && HELMDECK_TOKEN="$token" "$bin" call "$@"); }
   call token.list |
     jq -r --arg wanted "$token_label" \
       '[.tokens[] | select(.client == $wanted and .revoked_at == null)] | .[1:] | .[].id' |

@@ -4,7 +4,7 @@
 use std::{
     ffi::OsString,
     fs::File,
-    io::{self, Read, Write, copy},
+    io::{self, Read, Write},
     net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
     os::fd::{AsFd, FromRawFd, OwnedFd, RawFd},
     process::{Command, ExitCode},
@@ -31,6 +31,21 @@ pub fn git_ssh(port: u16, key: &str) -> io::Result<ExitCode> {
 /// A standard stream without a buffer, which would hold back bytes.
 fn plain(stream: impl AsFd) -> io::Result<File> {
     Ok(stream.as_fd().try_clone_to_owned()?.into())
+}
+
+/// Copies until the end. Unlike `io::copy`, it does not splice: the kernel locks the pipe while a splice
+/// waits for the connection, and git could not read what is in it already.
+fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let length = match from.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        to.write_all(buffer.get(..length).unwrap_or_default())?;
+    }
 }
 
 /// Copies to a connection, and tells its other side where the bytes end.

@@ -93,7 +93,8 @@ async fn a_server_does_not_start_with_a_bucket_that_it_cannot_use() {
         let instance = Instance::open(config).await.unwrap();
         let runtime = Arc::new(FakeRuntime::new());
         let stop = Box::pin(std::future::ready(Shutdown::EndSessions));
-        let refused = helmdeck_server::run(instance, runtime, Box::new(|_| {}), stop).await.unwrap_err();
+        let refused =
+            helmdeck_server::run(instance, runtime, Box::new(|_| {}), stop).await.unwrap_err();
         let shown = with_causes(&refused);
         assert!(shown.contains(expected) && !shown.contains("hunter2"), "{shown}");
     }

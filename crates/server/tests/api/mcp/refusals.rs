@@ -4,7 +4,7 @@ use helmdeck_testkit::fake::FakeServer;
 use http::StatusCode;
 use serde_json::json;
 
-use super::{client::McpClient, modern};
+use super::{client::McpClient, legacy, modern};
 
 fn list() -> serde_json::Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" })
@@ -32,6 +32,7 @@ async fn a_foreign_host_or_origin_is_refused() {
     for headers in [[("host", "evil.test")], [("origin", "http://evil.test")]] {
         assert_eq!(client.post(&list(), &headers).await.status, StatusCode::FORBIDDEN);
     }
+    let client = legacy(&server, "ann").await;
     for host in ["localhost:3000", "127.0.0.1:80", "[::1]:3000", "host.docker.internal:3000"] {
         let reply = client.post(&list(), &[("host", host)]).await;
         assert_eq!(reply.status, StatusCode::OK, "{host}");
