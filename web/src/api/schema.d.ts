@@ -4823,10 +4823,7 @@ export interface components {
              * @default []
              */
             artifacts?: components["schemas"]["JobArtifact"][];
-            /**
-             * @description Whether this is an earlier result, which the call accepted with `max_age_s`.
-             * @default false
-             */
+            /** @description Whether this is an earlier result, which the call accepted with `max_age_s`. */
             cached?: boolean;
             /**
              * Format: date-time
