@@ -52,6 +52,12 @@ step("a pack is found by what it does", async () => {
   await look("form");
 });
 
+step("an example fills in the form", async () => {
+  await page.getByRole("button", { name: "Run Python" }).click();
+  assert.equal(await page.getByLabel("code", { exact: true }).inputValue(), "print(6 * 7)");
+  await page.getByLabel("code", { exact: true }).fill("");
+});
+
 step("mistakes are shown at their fields", async () => {
   await page.getByLabel("timeout_s").fill("0");
   await run();

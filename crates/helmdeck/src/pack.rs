@@ -94,7 +94,16 @@ struct PackInfo {
     programs: Vec<String>,
     credential: Option<String>,
     unavailable: Option<String>,
+    #[serde(default)]
+    examples: Vec<Example>,
     input_schema: Option<Value>,
+}
+
+/// A call that shows how a pack is used.
+#[derive(Deserialize)]
+struct Example {
+    title: String,
+    input: Map<String, Value>,
 }
 
 /// Runs the command.
@@ -211,7 +220,35 @@ fn description(pack: &PackInfo) -> String {
         text.push_str("\nInputs:\n");
         text.push_str(&inputs(schema));
     }
+    if !pack.examples.is_empty() {
+        text.push_str("\nExamples:\n");
+    }
+    for Example { title, input } in &pack.examples {
+        text.push_str(&format!("  # {title}\n  {}\n", command(&pack.name, input)));
+    }
     text
+}
+
+/// The command that runs a pack with this input.
+fn command(pack: &str, input: &Map<String, Value>) -> String {
+    let mut line = format!("helmdeck pack run {pack}");
+    for (name, value) in input {
+        let value = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        line.push_str(&format!(" {name}={}", quoted(&value)));
+    }
+    line
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 /// The inputs of a schema, required ones first.
@@ -268,6 +305,16 @@ fn kind(root: &Value, field: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_example_is_a_command_that_a_shell_reads_back() {
+        let input = json!({ "code": "print('hi')", "count": 3, "tags": ["a", "b"], "url": "https://a.example/x" });
+        assert_eq!(
+            command("python.run", input.as_object().unwrap()),
+            "helmdeck pack run python.run code='print('\\''hi'\\'')' count=3 tags='[\"a\",\"b\"]' \
+             url=https://a.example/x"
+        );
+    }
 
     #[test]
     fn inputs_are_listed_with_type_default_and_meaning_required_ones_first() {

@@ -64,7 +64,7 @@ impl CommandPacks {
             tracing::warn!(%error, "The folder of the operator's packs cannot be read");
         }
         let packs = packs(&now);
-        let broken = packs.iter().filter(|pack| pack.broken.is_some()).count();
+        let broken = packs.iter().filter(|pack| pack.off.is_some()).count();
         tracing::info!(packs = packs.len(), broken, "Read the operator's packs");
         *seen = Some(now);
         Some(packs)
@@ -135,7 +135,7 @@ fn broken(name: &str, reason: String) -> Pack {
     };
     let mut pack = Pack::new(name, run).doc("A program of the operator that cannot run.");
     pack.declared_input = Some(Declared::default().input);
-    pack.broken = Some(reason);
+    pack.off = Some(reason);
     pack
 }
 
@@ -169,6 +169,7 @@ fn pack(name: &str, program: PathBuf, declared: Declared) -> Pack {
             limitations: &[],
         });
     pack.version = declared.version;
+    pack.returns_handle = declared.returns_handle;
     pack.declared_input = Some(declared.input);
     pack
 }
@@ -246,14 +247,14 @@ mod tests {
         let names: Vec<_> = packs.iter().map(|pack| (&*pack.name, pack.version)).collect();
         assert_eq!(names, [("cmd.word_count", 3), ("cmd.bad", 1), ("cmd.plain", 1)]);
         assert_eq!(packs[0].doc, "Counts words.");
-        let reason = packs[1].broken.as_deref().unwrap();
+        let reason = packs[1].off.as_deref().unwrap();
         assert!(
             reason.starts_with("bad.helmdeck-pack.yaml: ") && reason.contains("timeout"),
             "{reason}"
         );
         assert!(folder.changed().is_none(), "nothing changed");
         fs::write(dir.path().join("bad.helmdeck-pack.yaml"), "timeout_s: 3\n").unwrap();
-        assert!(folder.changed().unwrap().iter().all(|pack| pack.broken.is_none()));
+        assert!(folder.changed().unwrap().iter().all(|pack| pack.off.is_none()));
         fs::remove_file(dir.path().join("plain")).unwrap();
         assert_eq!(folder.changed().unwrap().len(), 2);
     }

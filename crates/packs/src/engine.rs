@@ -5,6 +5,7 @@
 //! resumable, and fails with a reason otherwise.
 
 mod earlier;
+mod progress;
 mod queue;
 mod recovery;
 mod run;
@@ -27,18 +28,16 @@ use helmdeck_wire::{
 use parking_lot::{Mutex, RwLock};
 use serde_json::Value;
 use time::OffsetDateTime;
-use tokio::{
-    sync::{broadcast, watch},
-    time::timeout,
-};
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Docling, Endpoints, HttpClient, OwnApi, Pack, PackError, PackResult, Webhook,
-    command_packs::CommandPacks, packs, session_use::NamedSession, webhook::Sender,
+    Docling, Endpoints, HttpClient, OwnApi, Pack, PackError, PackResult, Switch, Webhook,
+    command_packs::CommandPacks, pack::disabled, packs, session_use::NamedSession, webhook::Sender,
 };
+pub use progress::Progress;
 use queue::Queue;
-pub use run::Progress;
+use run::Origin;
 
 /// How long results are kept.
 pub const RETENTION: Duration = Duration::from_secs(24 * 3600);
@@ -84,7 +83,9 @@ pub struct Services {
     pub docling: Option<Docling>,
     /// The folder of the operator's packs, if there is one.
     pub command_packs: Option<PathBuf>,
-    /// When attempts to deliver webhooks are due.
+    /// Packs that the operator disabled.
+    pub disabled: Vec<Switch>,
+    /// How long calls wait for jobs, and when attempts to deliver webhooks are due.
     pub clock: Clock,
     /// What SSH clients run in.
     pub runtime: Arc<dyn Runtime>,
@@ -125,6 +126,7 @@ pub(crate) struct Shared {
 
 /// A job that waits or runs.
 struct Live {
+    owner: String,
     cancel: CancellationToken,
     /// The job as of its last change.
     latest: watch::Sender<Job>,
@@ -146,7 +148,7 @@ impl Engine {
             due: Arc::default(),
         };
         let shared = Shared {
-            packs: RwLock::new(with_built_in(Vec::new())),
+            packs: RwLock::new(with_built_in(Vec::new(), &services.disabled)),
             command_packs,
             services,
             webhooks,
@@ -182,7 +184,8 @@ impl Engine {
     pub fn reload(&self) -> bool {
         let Some(folder) = &self.shared.command_packs else { return false };
         let Some(packs) = folder.changed() else { return false };
-        *self.shared.packs.write() = with_built_in(packs);
+        let packs = with_built_in(packs, &self.shared.services.disabled);
+        *self.shared.packs.write() = packs;
         true
     }
 
@@ -204,6 +207,7 @@ impl Engine {
         mut input: Value,
         options: Options,
     ) -> PackResult<Job> {
+        pack.check_on()?;
         let now = OffsetDateTime::now_utc();
         if let Value::Object(fields) = &mut input {
             let Options { session: NamedSession { id, workspace }, .. } = &options;
@@ -249,17 +253,26 @@ impl Engine {
             return self.job(caller, &earlier.id).await;
         }
         let view = job.view(now);
-        self.enqueue(job, caller.clone(), pack.clone());
+        let origin = Origin::Call { reports: options.webhook.is_some() };
+        self.enqueue(job, caller.clone(), pack.clone(), origin);
         Ok(view)
     }
 
     /// Waits until a job has ended, or for this time, and returns it.
     pub async fn wait(&self, caller: &Caller, id: &JobId, budget: Duration) -> PackResult<Job> {
-        let latest = self.shared.live.lock().get(id).map(|live| live.latest.subscribe());
+        let own = |live: &Live| caller.owns(&live.owner).then(|| live.latest.subscribe());
+        let latest = self.shared.live.lock().get(id).and_then(own);
         if let Some(mut latest) = latest {
-            let ended = latest.wait_for(|job| job.state != JobState::Working);
-            // A dropped sender means that it has ended.
-            let _ = timeout(budget, ended).await;
+            let clock = &self.shared.services.clock;
+            tokio::select! {
+                ended = latest.wait_for(|job| job.state != JobState::Working) => {
+                    // It is stored before it is published.
+                    if let Ok(job) = ended {
+                        return Ok(job.clone());
+                    }
+                }
+                () = clock.sleep_until(clock.now() + budget) => {}
+            }
         }
         self.job(caller, id).await
     }
@@ -356,9 +369,12 @@ impl Engine {
 }
 
 /// The packs of this program, and those of the operator. The first of a name counts.
-fn with_built_in(others: Vec<Pack>) -> Arc<[Arc<Pack>]> {
+fn with_built_in(others: Vec<Pack>, off: &[Switch]) -> Arc<[Arc<Pack>]> {
     let mut all: Vec<Arc<Pack>> = Vec::new();
-    for pack in packs::all().into_iter().chain(others) {
+    for mut pack in packs::all().into_iter().chain(others) {
+        if let Some(switch) = pack.switch.filter(|switch| off.contains(switch)) {
+            pack.off = Some(disabled(switch.setting()));
+        }
         match all.iter().any(|known| known.name == pack.name) {
             true => tracing::warn!(pack = pack.name, "A pack with this name exists already"),
             false => all.push(Arc::new(pack)),

@@ -42,6 +42,9 @@ pub struct Manifest {
     /// Limit of its output; the default is 16 MiB.
     #[serde(default)]
     max_output_bytes: u32,
+    /// Whether calls return a handle at once.
+    #[serde(default, rename = "async")]
+    returns_handle: bool,
     /// `NAME=value`, or `NAME` for the value that the server has.
     #[serde(default)]
     env: Vec<String>,
@@ -96,6 +99,8 @@ pub struct Declared {
     pub timeout_s: u32,
     /// Limit of its output.
     pub max_output_bytes: u32,
+    /// Whether calls return a handle at once.
+    pub returns_handle: bool,
     /// Its variables, besides those of the session.
     pub env: BTreeMap<String, String>,
 }
@@ -109,6 +114,7 @@ impl Default for Declared {
             output: None,
             timeout_s: TIMEOUT_S,
             max_output_bytes: MAX_OUTPUT_BYTES,
+            returns_handle: false,
             env: BTreeMap::new(),
         }
     }
@@ -143,6 +149,7 @@ impl Declared {
             output: output.transpose()?,
             timeout_s,
             max_output_bytes,
+            returns_handle: manifest.returns_handle,
             env: variables(&manifest.env, environment)?,
         })
     }

@@ -2,10 +2,15 @@
 
 use std::{future::Future, pin::Pin};
 
-use helmdeck_wire::{ErrorCode, nature::Nature, parse::parse, session::Mode};
+use helmdeck_wire::{
+    ErrorCode,
+    nature::Nature,
+    parse::{Invalid, parse},
+    session::Mode,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{Context, Endpoints, PackError, PackResult, toolset};
 
@@ -29,19 +34,35 @@ pub struct Pack {
     pub timeout_s: u32,
     /// What agents choose it by.
     pub routing: Routing,
+    /// Calls that show how it is used.
+    pub examples: Vec<Example>,
     /// Types of its input.
     pub input: Input,
     /// Schema of its output.
     pub output: fn(&mut SchemaGenerator) -> Schema,
     /// Schema of the input of an operator's pack, which its manifest declares.
     pub declared_input: Option<Value>,
-    /// Why it cannot run, if its manifest is wrong.
-    pub broken: Option<String>,
+    /// Why it cannot run, if the operator disabled it or its manifest is wrong.
+    pub off: Option<String>,
+    /// What the operator disables it by.
+    pub switch: Option<Switch>,
     /// Which of its calls may be answered with an earlier result, if the caller accepts one.
     cacheable: Option<fn(&Value) -> bool>,
-    /// When a service does its work, so that it needs no session.
-    sessionless: Option<fn(&Endpoints) -> bool>,
+    /// Which calls a service does the work of, so that they need no session.
+    sessionless: Option<fn(&Endpoints, &Value) -> bool>,
+    parses: fn(Value) -> Result<(), Invalid>,
     run: Run,
+}
+
+/// A call that shows how a pack is used.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "PackExample")]
+pub struct Example {
+    /// What it does, in a few words.
+    pub title: &'static str,
+    /// The input.
+    #[schemars(with = "Map<String, Value>")]
+    pub input: Value,
 }
 
 /// What a pack needs to run.
@@ -97,6 +118,36 @@ pub struct Input {
     pub name: fn() -> String,
 }
 
+/// Packs that the operator can disable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Switch {
+    /// `email.send`.
+    Email,
+    /// `github.*`.
+    Github,
+    /// `http.fetch`.
+    HttpFetch,
+    /// `repo.push`.
+    RepoPush,
+}
+
+impl Switch {
+    /// The setting, which is `false` to disable them.
+    pub fn setting(self) -> &'static str {
+        match self {
+            Self::Email => "HELMDECK_EMAIL_ENABLED",
+            Self::Github => "HELMDECK_GITHUB_ENABLED",
+            Self::HttpFetch => "HELMDECK_HTTP_FETCH_ENABLED",
+            Self::RepoPush => "HELMDECK_REPO_PUSH_ENABLED",
+        }
+    }
+}
+
+/// Says that something is disabled, and how it is enabled. Agents look for these words.
+pub fn disabled(setting: &str) -> String {
+    format!("disabled; set {setting}=true")
+}
+
 type Answer = Pin<Box<dyn Future<Output = PackResult<Value>> + Send>>;
 type Run = Box<dyn Fn(Context, Value) -> Answer + Send + Sync>;
 
@@ -139,6 +190,7 @@ impl Pack {
             resumable: false,
             timeout_s: TIMEOUT_S,
             routing: Routing::default(),
+            examples: Vec::new(),
             input: Input {
                 reference: |generator| generator.subschema_for::<I>(),
                 schema: I::json_schema,
@@ -146,16 +198,29 @@ impl Pack {
             },
             output: |generator| generator.subschema_for::<O>(),
             declared_input: None,
-            broken: None,
+            off: None,
+            switch: None,
             cacheable: None,
             sessionless: None,
+            parses: |input| parse::<I>(input).map(drop),
             run: Box::new(run),
         }
     }
 
     /// Why it cannot run on this machine.
     pub fn unavailable(&self) -> Option<String> {
-        self.broken.clone().or_else(|| toolset::unavailable(self.needs.programs))
+        self.off.clone().or_else(|| toolset::unavailable(self.needs.programs))
+    }
+
+    /// Refuses to run it if it is off.
+    pub fn check_on(&self) -> PackResult<()> {
+        match &self.off {
+            Some(reason) => {
+                let message = format!("{}: {reason}", self.name);
+                Err(PackError::new(ErrorCode::NotReady, message).permanent())
+            }
+            None => Ok(()),
+        }
     }
 
     /// What it lacks on this machine, for part of its work.
@@ -173,10 +238,15 @@ impl Pack {
         self.cacheable.is_some_and(|may| may(input))
     }
 
-    /// Whether it works without a session on this server.
-    pub(crate) fn is_sessionless(&self, endpoints: &Endpoints) -> bool {
+    /// Whether a call works without a session on this server.
+    pub(crate) fn is_sessionless(&self, endpoints: &Endpoints, input: &Value) -> bool {
         self.needs.session == SessionNeed::None
-            || self.sessionless.is_some_and(|without| without(endpoints))
+            || self.sessionless.is_some_and(|without| without(endpoints, input))
+    }
+
+    /// Whether an input that matches the schema can be parsed, too.
+    pub fn parses(&self, input: Value) -> Result<(), Invalid> {
+        (self.parses)(input)
     }
 
     /// Runs it.
@@ -199,8 +269,8 @@ impl Pack {
         Self { needs: Needs { session, ..self.needs }, ..self }
     }
 
-    /// Declares that it needs no session if `without` holds: a service does its work.
-    pub fn sessionless_if(self, without: fn(&Endpoints) -> bool) -> Self {
+    /// Declares that calls need no session if `without` holds: a service does their work.
+    pub fn sessionless_if(self, without: fn(&Endpoints, &Value) -> bool) -> Self {
         Self { sessionless: Some(without), ..self }
     }
 
@@ -243,6 +313,17 @@ impl Pack {
     /// Sets its time limit.
     pub fn timeout_s(self, timeout_s: u32) -> Self {
         Self { timeout_s, ..self }
+    }
+
+    /// Adds a call that shows how it is used.
+    pub fn example(mut self, title: &'static str, input: Value) -> Self {
+        self.examples.push(Example { title, input });
+        self
+    }
+
+    /// Lets the operator disable it.
+    pub fn switch(self, switch: Switch) -> Self {
+        Self { switch: Some(switch), ..self }
     }
 
     /// Sets what agents choose it by.

@@ -11,7 +11,7 @@ use helmdeck_wire::{
     session::Mode,
 };
 
-use crate::{Pack, SessionNeed, packs};
+use crate::{Example, Pack, SessionNeed, packs};
 
 const BEFORE: &str = "\
 # Packs
@@ -30,8 +30,17 @@ const AFTER: &str = "
 Each takes `_session_id` or `workspace` for a session of yours. **surface**: whether people who watch can see it.
 **tested**: *API* with a fake guest over HTTP, *real* with the real programs in a sandbox.
 
-Operators can add packs of their own: see [the guide](packs-guide.md#your-own-packs).
+Operators can add packs of their own: see [the guide](packs-guide.md#your-own-packs). They can disable those that act
+outside of sessions, with the [settings](settings.md) `HELMDECK_EMAIL_ENABLED`, `HELMDECK_GITHUB_ENABLED`,
+`HELMDECK_HTTP_FETCH_ENABLED` and `HELMDECK_REPO_PUSH_ENABLED`.
 
+## Examples
+
+Inputs for `POST /api/v1/packs/{name}`. `helmdeck pack describe NAME` shows them as commands.
+
+| pack | | input |
+|---|---|---|
+EXAMPLES
 ## Update this page
 
 A test compares this page with the packs. After a change, run:
@@ -62,7 +71,8 @@ fn the_packs_page_describes_every_pack_and_how_it_is_tested() {
         };
         writeln!(page, "{} {tested} |", row(pack)).unwrap();
     }
-    page += AFTER;
+    let examples: String = packs.iter().map(examples).collect();
+    page += &AFTER.replace("EXAMPLES\n", &format!("{examples}\n"));
     let path = crates.join("../docs/PACKS.md");
     if std::env::var_os("HELMDECK_UPDATE_SNAPSHOTS").is_some() {
         fs::write(&path, &page).unwrap();
@@ -102,6 +112,14 @@ fn row(pack: &Pack) -> String {
     };
     let (name, first, needs) = (&pack.name, first.trim_end_matches('.'), needs.join(", "));
     format!("| `{name}` | {first} | {session} | {needs} | {surface} | {changes} |")
+}
+
+fn examples(pack: &Pack) -> String {
+    let row = |example: &Example| {
+        let input = example.input.to_string().replace('|', "\\|");
+        format!("| `{}` | {} | `{input}` |\n", pack.name, example.title)
+    };
+    pack.examples.iter().map(row).collect()
 }
 
 /// The text of all sources in a folder, and in its folders.

@@ -235,7 +235,7 @@ impl App {
 fn all_tools(table: &[Arc<Tool>], packs: &Engine) -> Arc<[Arc<Tool>]> {
     let table = table.iter().filter(|tool| packs.pack(&tool.name).is_none()).cloned();
     let packs = packs.packs();
-    let packs = packs.iter().filter(|pack| pack.broken.is_none());
+    let packs = packs.iter().filter(|pack| pack.off.is_none());
     let packs = packs.map(|pack| Arc::new(pack_tool(pack)));
     table.chain(routes::packs::tools()).chain(packs).collect()
 }

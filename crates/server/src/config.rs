@@ -13,6 +13,7 @@ mod endpoints;
 mod layers;
 mod live;
 mod nearest;
+mod pack_switches;
 mod running;
 mod s3;
 mod show;
@@ -34,6 +35,7 @@ pub use endpoints::ServiceSettings;
 pub use layers::{ConfigError, Origin};
 use layers::{Layers, Origins};
 pub use live::Live;
+pub use pack_switches::PackSwitches;
 pub use running::Change;
 pub use s3::S3Settings;
 pub use tls::TlsSettings;
@@ -102,6 +104,8 @@ pub struct Config {
     pub command_packs_dir: Option<PathBuf>,
     /// What reads documents.
     pub documents: DocumentSettings,
+    /// Whether packs that act outside of sessions may be called.
+    pub pack_switches: PackSwitches,
     /// Settings of the live view.
     pub live: Live,
     /// How connections are encrypted.
@@ -213,6 +217,7 @@ impl Config {
                 || None,
             )?,
             documents: DocumentSettings::read(&mut layers)?,
+            pack_switches: PackSwitches::read(&mut layers)?,
             live: Live::read(&mut layers)?,
             tls: TlsSettings::read(&mut layers)?,
             trusted_proxies: ranges(&mut layers, "trusted_proxies")?,

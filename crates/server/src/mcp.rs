@@ -12,9 +12,9 @@ mod client;
 mod current_session;
 mod door;
 mod fixtures;
-mod formats;
 mod http;
 mod instructions;
+mod lean_schema;
 mod legacy_tasks;
 mod long_text;
 mod portable_schema;
@@ -50,7 +50,7 @@ pub struct Mcp {
     /// How often the list of tools changed.
     tool_changes: watch::Sender<u64>,
     texts: long_text::Texts,
-    creating: current_session::Creating,
+    current_sessions: current_session::CurrentSessions,
     sse: sse::Connections,
     /// Only tests set it.
     pub fixtures: OnceLock<Arc<dyn Fixtures>>,

@@ -28,6 +28,7 @@ pub fn start(
         vault: vault.clone(),
         docling: docling(config)?,
         command_packs: config.command_packs_dir.clone(),
+        disabled: config.pack_switches.disabled(),
         clock: clock.clone(),
         runtime: runtime.clone(),
         known_hosts: config.services.ssh_known_hosts.clone(),

@@ -5,7 +5,7 @@ use helmdeck_wire::{
     job::{Job, JobArtifact, JobId, JobState},
 };
 use serde_json::Value;
-use sqlx::{QueryBuilder, Row, sqlite::SqliteRow};
+use sqlx::{Executor, QueryBuilder, Row, Sqlite, sqlite::SqliteRow};
 use time::OffsetDateTime;
 
 use crate::{NewDelivery, Store, StoreError, moment, webhooks};
@@ -101,63 +101,42 @@ impl Store {
         job: &StoredJob,
         webhook: Option<&NewDelivery>,
     ) -> Result<Option<StoredJob>, StoreError> {
-        let mut work = self.pool.begin().await?;
-        let added = sqlx::query(
-            "INSERT INTO job (id, owner, caller, pack, version, input, state, progress,
-                              idempotency_key, created_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING",
-        )
-        .bind(job.id.as_str())
-        .bind(&job.owner)
-        .bind(&job.caller)
-        .bind(&job.pack)
-        .bind(job.version)
-        .bind(job.input.to_string())
-        .bind(job.state.as_str())
-        .bind(&job.idempotency_key)
-        .bind(moment::write("created_at", job.created_at)?)
-        .execute(&mut *work)
-        .await?;
-        if added.rows_affected() > 0 {
-            if let Some(webhook) = webhook {
-                webhooks::add(&mut work, job, webhook).await?;
+        let added = match webhook {
+            // One statement is a transaction.
+            None => insert(&self.pool, job).await?,
+            Some(webhook) => {
+                let mut work = self.pool.begin().await?;
+                let added = insert(&mut *work, job).await?;
+                if added {
+                    webhooks::add(&mut work, job, webhook).await?;
+                    work.commit().await?;
+                }
+                added
             }
-            work.commit().await?;
+        };
+        if added {
             return Ok(None);
         }
         let row = sqlx::query("SELECT * FROM job WHERE owner = ? AND idempotency_key = ?")
             .bind(&job.owner)
             .bind(&job.idempotency_key)
-            .fetch_optional(&mut *work)
+            .fetch_optional(&self.pool)
             .await?;
         row.map(|row| read(&row)).transpose()
     }
 
-    /// Saves everything about a job that changes. If it has ended, its webhook is due.
+    /// Saves everything about a job that changes, except that its webhook is due.
     pub async fn save_job(&self, job: &StoredJob) -> Result<(), StoreError> {
+        update(&self.pool, job).await
+    }
+
+    /// Saves a job that has ended, and makes its webhook due. Returns whether it has one.
+    pub async fn end_job(&self, job: &StoredJob) -> Result<bool, StoreError> {
         let mut work = self.pool.begin().await?;
-        let at = |field, at: Option<OffsetDateTime>| at.map(|at| moment::write(field, at));
-        sqlx::query(
-            "UPDATE job SET state = ?, progress = ?, message = ?, output = ?, artifacts = ?,
-                 error = ?, session_id = ?, own_session_id = ?, started_at = ?, ended_at = ?
-             WHERE id = ?",
-        )
-        .bind(job.state.as_str())
-        .bind(job.progress)
-        .bind(&job.message)
-        .bind(job.output.as_ref().map(Value::to_string))
-        .bind(json(&job.artifacts))
-        .bind(job.error.as_ref().map(json))
-        .bind(job.session_id.as_ref().map(SessionId::as_str))
-        .bind(job.own_session_id.as_ref().map(SessionId::as_str))
-        .bind(at("started_at", job.started_at).transpose()?)
-        .bind(at("ended_at", job.ended_at).transpose()?)
-        .bind(job.id.as_str())
-        .execute(&mut *work)
-        .await?;
-        webhooks::job_saved(&mut work, job).await?;
+        update(&mut *work, job).await?;
+        let due = webhooks::job_ended(&mut work, job).await?;
         work.commit().await?;
-        Ok(())
+        Ok(due)
     }
 
     /// A job.
@@ -275,6 +254,57 @@ impl Store {
             .await?;
         Ok(())
     }
+}
+
+/// Adds the row of a job. `false` if the owner has used its idempotency key before.
+async fn insert(
+    connection: impl Executor<'_, Database = Sqlite>,
+    job: &StoredJob,
+) -> Result<bool, StoreError> {
+    let added = sqlx::query(
+        "INSERT INTO job (id, owner, caller, pack, version, input, state, progress,
+                          idempotency_key, created_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING",
+    )
+    .bind(job.id.as_str())
+    .bind(&job.owner)
+    .bind(&job.caller)
+    .bind(&job.pack)
+    .bind(job.version)
+    .bind(job.input.to_string())
+    .bind(job.state.as_str())
+    .bind(&job.idempotency_key)
+    .bind(moment::write("created_at", job.created_at)?)
+    .execute(connection)
+    .await?;
+    Ok(added.rows_affected() > 0)
+}
+
+/// Saves what changes of a job.
+async fn update(
+    connection: impl Executor<'_, Database = Sqlite>,
+    job: &StoredJob,
+) -> Result<(), StoreError> {
+    let at = |field, at: Option<OffsetDateTime>| at.map(|at| moment::write(field, at));
+    sqlx::query(
+        "UPDATE job SET state = ?, progress = ?, message = ?, output = ?, artifacts = ?,
+             error = ?, session_id = ?, own_session_id = ?, started_at = ?, ended_at = ?
+         WHERE id = ?",
+    )
+    .bind(job.state.as_str())
+    .bind(job.progress)
+    .bind(&job.message)
+    .bind(job.output.as_ref().map(Value::to_string))
+    .bind(json(&job.artifacts))
+    .bind(job.error.as_ref().map(json))
+    .bind(job.session_id.as_ref().map(SessionId::as_str))
+    .bind(job.own_session_id.as_ref().map(SessionId::as_str))
+    .bind(at("started_at", job.started_at).transpose()?)
+    .bind(at("ended_at", job.ended_at).transpose()?)
+    .bind(job.id.as_str())
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 fn json(value: &impl serde::Serialize) -> String {

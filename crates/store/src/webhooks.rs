@@ -4,7 +4,7 @@
 //! crash can come between the two.
 
 use helmdeck_wire::{
-    job::{JobId, JobState},
+    job::JobId,
     webhook::{Delivery, DeliveryId, DeliveryState},
 };
 use sqlx::{QueryBuilder, Row, SqliteConnection, sqlite::SqliteRow};
@@ -172,22 +172,20 @@ pub(crate) async fn add(
     Ok(())
 }
 
-/// Makes the webhook of a job that has ended due. Part of the transaction that ends the job.
-pub(crate) async fn job_saved(
+/// Makes the webhook of a job that has ended due. Part of the transaction that ends the job. Returns
+/// whether the job has one.
+pub(crate) async fn job_ended(
     connection: &mut SqliteConnection,
     job: &StoredJob,
-) -> Result<(), StoreError> {
-    if job.state == JobState::Working {
-        return Ok(());
-    }
-    sqlx::query(
+) -> Result<bool, StoreError> {
+    let due = sqlx::query(
         "UPDATE delivery SET state = 'pending', due_ms = ? WHERE job_id = ? AND state = 'waiting'",
     )
     .bind(millis(job.ended_at.unwrap_or(job.created_at)))
     .bind(job.id.as_str())
     .execute(connection)
     .await?;
-    Ok(())
+    Ok(due.rows_affected() > 0)
 }
 
 /// Every sealed secret, to seal it with another key.

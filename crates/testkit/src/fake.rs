@@ -22,4 +22,5 @@ mod server;
 pub use guest::{Asked, FakeGuest, State};
 pub use row::{Reply, Row};
 pub use runtime::FakeRuntime;
+pub use sample::sample;
 pub use server::{FakeServer, SECRET};

@@ -13,6 +13,11 @@ use serde::{Deserialize, Serialize};
 pub struct SessionId(String);
 
 impl SessionId {
+    /// Pattern of all ids that [`Self::from_random`] makes.
+    pub const PATTERN: &str = "^sess-[0-9a-hjkmnp-tv-z]{12}$";
+    /// What the pattern allows, for errors.
+    pub const EXPECTED: &str = "the id of a session, `sess-` and twelve letters or digits";
+
     /// Wraps text from a client. The session need not exist.
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())

@@ -30,6 +30,11 @@ impl From<JobId> for String {
 }
 
 impl JobId {
+    /// Pattern of all ids that [`Self::from_random`] makes, and of their task ids.
+    pub const PATTERN: &str = "^(pack_)?job-[0-9a-hjkmnp-tv-z]{12}$";
+    /// What the pattern allows, for errors.
+    pub const EXPECTED: &str = "the id of a job, `job-` and twelve letters or digits";
+
     /// Wraps text from a client. The job need not exist. Task ids of MCP are accepted too.
     pub fn new(id: impl Into<String>) -> Self {
         let id = id.into();

@@ -83,6 +83,11 @@ function Loaded({ pack, jobId }: { pack: Pack; jobId: string | null }) {
     }
     setStarting(false);
   };
+  const fill = (input: Record<string, unknown>) =>
+    setDraft(({ _session_id: session }) => ({
+      ...draftOf([...main, ...options], input),
+      ...(session === undefined ? {} : { _session_id: session }),
+    }));
   const cancel = async () => {
     if (job === null) return;
     try {
@@ -109,6 +114,7 @@ function Loaded({ pack, jobId }: { pack: Pack; jobId: string | null }) {
         </p>
       )}
       <Facts pack={pack} />
+      <Examples pack={pack} onChoose={fill} />
       {allows(scopes, "sessions:act") ? (
         <PackForm
           main={main}
@@ -154,6 +160,24 @@ function Marks({ pack }: { pack: Pack }) {
       {pack.async && <span className="mark">Takes long</span>}
       <span className="mark">{pack.latest}</span>
     </span>
+  );
+}
+
+/** Calls that fill in the form. The session stays the chosen one. */
+function Examples({ pack, onChoose }: { pack: Pack; onChoose: (input: Record<string, unknown>) => void }) {
+  if (!pack.examples?.length) return null;
+  return (
+    <p className="pack-examples">
+      <span className="muted">Fill in an example:</span>
+      {pack.examples.map(({ title, input }) => {
+        const { _session_id: _, ...rest } = input;
+        return (
+          <button key={title} type="button" onClick={() => onChoose(rest)}>
+            {title}
+          </button>
+        );
+      })}
+    </p>
   );
 }
 

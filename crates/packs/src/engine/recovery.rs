@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use tokio::time::timeout;
 use tracing::{info, warn};
 
-use super::Engine;
+use super::{Engine, run::Origin};
 use crate::{PackError, PackResult};
 
 /// How long a job waits for the end of its session.
@@ -64,7 +64,7 @@ impl Engine {
             (Some(pack), Some(caller)) if job.started_at.is_none() || pack.resumable => {
                 info!(job.id = job.id.as_str(), pack = job.pack, "Resuming job");
                 job.started_at = None;
-                self.enqueue(job, caller, pack);
+                self.enqueue(job, caller, pack, Origin::Recovered);
             }
             (Some(_), _) => self.interrupted(job, "the server stopped while it ran").await?,
             (None, _) => self.interrupted(job, "this server does not have its pack").await?,
@@ -81,7 +81,8 @@ impl Engine {
         job.state = JobState::Failed;
         job.error = Some(error.body().clone());
         job.ended_at = Some(OffsetDateTime::now_utc());
-        Ok(self.shared.services.store.save_job(&job).await?)
+        self.shared.services.store.end_job(&job).await?;
+        Ok(())
     }
 }
 

@@ -12,7 +12,7 @@ use helmdeck_sessions::{Caller, EventKind};
 use helmdeck_store::{StoredJob, vault::Redactor};
 use helmdeck_wire::{
     ErrorCode, SessionId,
-    job::{Job, JobArtifact, JobId, JobState},
+    job::{Job, JobId, JobState},
 };
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -24,7 +24,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info};
 
-use super::{Engine, Live, SESSION_FIELDS, Shared, recovery::end_session};
+use super::{Engine, Live, Progress, SESSION_FIELDS, Shared, recovery::end_session};
 use crate::{
     Context, JobArtifacts, Pack, PackError, PackResult, Secrets,
     session_use::{Ends, NamedSession, Obtained, SessionUse, obtain},
@@ -36,77 +36,24 @@ pub const CLEAN_UP: Duration = Duration::from_secs(30);
 const SAVE: Duration = Duration::from_secs(20);
 /// How often listeners are told of the progress of a job.
 const TELL_EVERY: Duration = Duration::from_millis(500);
-/// Longest message of progress.
-const MAX_MESSAGE: usize = 500;
 
-/// How far a job is.
-#[derive(Default)]
-pub struct Progress {
-    percent: u8,
-    message: Option<String>,
-    artifacts: Vec<JobArtifact>,
-    latest: Option<watch::Sender<Job>>,
-    secrets: Option<Secrets>,
-}
-
-impl Progress {
-    /// Sets the done part, from 0 to 1, and what comes next. Progress never goes back.
-    pub fn set(&mut self, fraction: f64, message: String) {
-        let percent = (fraction.clamp(0.0, 1.0) * 100.0) as u8;
-        self.percent = self.percent.max(percent.min(99));
-        let message = match &self.secrets {
-            Some(secrets) => secrets.redactor().apply(&message).into_owned(),
-            None => message,
-        };
-        self.message = Some(message.chars().take(MAX_MESSAGE).collect());
-        if let Some(latest) = &self.latest {
-            latest.send_modify(|job| {
-                job.progress = self.percent;
-                job.message.clone_from(&self.message);
-            });
-        }
-    }
-
-    /// Adds a file that the job created.
-    pub fn add_artifact(&mut self, artifact: JobArtifact) {
-        self.artifacts.push(artifact);
-        if let Some(latest) = &self.latest {
-            latest.send_modify(|job| job.artifacts.clone_from(&self.artifacts));
-        }
-    }
-
-    /// Records the session that the job works in.
-    pub fn set_session(&mut self, id: &SessionId) {
-        if let Some(latest) = &self.latest {
-            latest.send_modify(|job| {
-                job.session_id = Some(id.clone());
-                job.next_session_id = Some(id.clone());
-            });
-        }
-    }
-
-    /// Changes from now on.
-    fn changes(&self) -> Option<watch::Receiver<Job>> {
-        self.latest.as_ref().map(watch::Sender::subscribe)
-    }
-
-    /// Replaces secrets in its messages from now on.
-    pub fn redact(&mut self, secrets: Secrets) {
-        self.secrets = Some(secrets);
-    }
-
-    /// Writes it into a job that works.
-    pub fn write(&self, job: &mut Job) {
-        if job.state == JobState::Working && self.message.is_some() {
-            job.progress = self.percent;
-            job.message.clone_from(&self.message);
-            job.artifacts.clone_from(&self.artifacts);
-        }
-    }
+/// Where a job comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A call, which may report to a webhook.
+    Call {
+        /// Whether it does.
+        reports: bool,
+    },
+    /// An earlier server.
+    Recovered,
 }
 
 /// A job and what it needs to run.
 pub struct Turn {
+    origin: Origin,
+    /// Whether its caller's token may have been revoked since it was submitted.
+    waited: bool,
     job: StoredJob,
     caller: Caller,
     pack: Arc<Pack>,
@@ -116,13 +63,17 @@ pub struct Turn {
 
 impl Engine {
     /// Lets a stored job wait for its turn.
-    pub(super) fn enqueue(&self, job: StoredJob, caller: Caller, pack: Arc<Pack>) {
+    pub(super) fn enqueue(&self, job: StoredJob, caller: Caller, pack: Arc<Pack>, origin: Origin) {
         let latest = watch::Sender::new(job.view(OffsetDateTime::now_utc()));
-        let progress = Progress { latest: Some(latest.clone()), ..Progress::default() };
-        let progress = Arc::new(Mutex::new(progress));
+        let progress = Arc::new(Mutex::new(Progress::new(latest.clone())));
         let cancel = CancellationToken::new();
-        let live = Live { cancel: cancel.clone(), latest, progress: progress.clone() };
         let (owner, id) = (job.owner.clone(), job.id.clone());
+        let live = Live {
+            owner: owner.clone(),
+            cancel: cancel.clone(),
+            latest,
+            progress: progress.clone(),
+        };
         self.shared.live.lock().insert(id.clone(), live);
         let (begin, turn) = tokio::sync::oneshot::channel();
         {
@@ -131,9 +82,10 @@ impl Engine {
             self.shared.starts.lock().insert(id, begin);
         }
         self.shared.tell(&owner, &job.view(OffsetDateTime::now_utc()));
-        let turn_of = Turn { job, caller, pack, cancel, progress };
-        helmdeck_task::spawn(follow(self.downgrade(), turn_of, turn));
         self.shared.pump();
+        let waited = origin == Origin::Recovered || turn.is_empty();
+        let turn_of = Turn { origin, waited, job, caller, pack, cancel, progress };
+        helmdeck_task::spawn(follow(self.downgrade(), turn_of, turn));
     }
 }
 
@@ -209,19 +161,20 @@ async fn follow(shared: Weak<Shared>, mut turn: Turn, begin: tokio::sync::onesho
 
 /// Runs a job: gets its session, runs the pack, and ends a session that was only for it.
 async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
-    let Turn { job, caller, pack, cancel, progress } = turn;
-    if shared.services.store.is_revoked(&caller.token).await? {
+    let Turn { job, caller, pack, cancel, progress, waited, .. } = turn;
+    if *waited && shared.services.store.is_revoked(&caller.token).await? {
         // While it waited for its turn, or while no server ran.
         let message = "the token that started the job was revoked before it began";
         return Err(PackError::new(ErrorCode::Forbidden, message));
     }
+    // It may have been disabled while no server ran.
+    pack.check_on()?;
+    let (input, named) = split(job.input.clone());
+    let sessionless = pack.is_sessionless(&shared.services.endpoints, &input);
     job.started_at = Some(OffsetDateTime::now_utc());
     job.message = None;
-    // Before it does anything, so that it never runs twice.
-    shared.services.store.save_job(job).await?;
     shared.publish(&job.owner, &job.view(OffsetDateTime::now_utc()));
     let (owner, changes) = (job.owner.clone(), progress.lock().changes());
-    let (input, named) = split(job.input.clone());
     let limit = Duration::from_secs(u64::from(pack.timeout_s));
     let mut used = None;
     let secrets = Secrets::new(shared.services.vault.clone(), caller.clone());
@@ -236,9 +189,12 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
     };
     let work = async {
         let services = &shared.services;
-        if !pack.is_sessionless(&services.endpoints) {
-            progress.lock().set(0.0, "getting a session".to_owned());
-            used = session(shared, job, caller, pack, &named).await?;
+        match sessionless {
+            true => services.store.save_job(job).await?,
+            false => {
+                progress.lock().set(0.0, "getting a session".to_owned());
+                used = session(shared, job, caller, pack, &named).await?;
+            }
         }
         if let Some(SessionUse { session, .. }) = &used {
             progress.lock().set_session(session.id());
@@ -279,8 +235,9 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
     without_secrets(&secrets.redactor(), outcome)
 }
 
-/// Gets the session of a job. A new session is in the job's row before it is ready, so that a server
-/// that is killed meanwhile leaves none behind.
+/// Gets the session of a job, and saves that the job has begun before it does anything, so that it
+/// never runs twice. A new session is in the job's row before it is ready, so that a server that is
+/// killed meanwhile leaves none behind.
 async fn session(
     shared: &Shared,
     job: &mut StoredJob,
@@ -290,8 +247,8 @@ async fn session(
 ) -> PackResult<Option<SessionUse>> {
     let store = &shared.services.store;
     let used = match obtain(&shared.services.sessions, store, caller, pack, named).await? {
-        None => return Ok(None),
-        Some(Obtained::Ready(used)) => used,
+        None => None,
+        Some(Obtained::Ready(used)) => Some(used),
         Some(Obtained::Starting { starting, ends }) => {
             job.own_session_id = (ends == Ends::Always).then(|| starting.id().clone());
             store.save_job(job).await?;
@@ -299,12 +256,12 @@ async fn session(
             if let Some(name) = &named.workspace {
                 store.set_workspace(&caller.subject, name, session.id()).await?;
             }
-            SessionUse { session, ends }
+            Some(SessionUse { session, ends })
         }
     };
-    job.session_id = Some(used.session.id().clone());
+    job.session_id = used.as_ref().map(|used| used.session.id().clone());
     store.save_job(job).await?;
-    Ok(Some(used))
+    Ok(used)
 }
 
 /// Replaces the secrets that a job used in its result.
@@ -320,7 +277,7 @@ fn without_secrets(redactor: &Redactor, outcome: PackResult<Value>) -> PackResul
 
 /// Records the end of a job.
 async fn finish(shared: &Arc<Shared>, turn: Turn, outcome: PackResult<Value>) {
-    let Turn { mut job, progress, .. } = turn;
+    let Turn { mut job, progress, origin, .. } = turn;
     job.ended_at = Some(OffsetDateTime::now_utc());
     {
         let mut progress = progress.lock();
@@ -350,8 +307,16 @@ async fn finish(shared: &Arc<Shared>, turn: Turn, outcome: PackResult<Value>) {
         "Job ended"
     );
     // The next start of the server records a job that is not saved as interrupted.
-    match timeout(SAVE, shared.services.store.save_job(&job)).await {
-        Ok(Ok(())) => shared.webhooks.due.notify_one(),
+    let store = &shared.services.store;
+    let saved = async {
+        match origin {
+            Origin::Call { reports: false } => store.save_job(&job).await.map(|()| false),
+            _ => store.end_job(&job).await,
+        }
+    };
+    match timeout(SAVE, saved).await {
+        Ok(Ok(true)) => shared.webhooks.due.notify_one(),
+        Ok(Ok(false)) => {}
         Ok(Err(error)) => {
             error!(job.id = job.id.as_str(), %error, "Failed to save the result of a job");
         }

@@ -75,6 +75,10 @@ pub fn pack() -> Pack {
         .doc("Read an artifact: text as it is, other bytes as base64. Long ones are read in parts.")
         .nature(Nature::default().reads())
         .resumable()
+        .example(
+            "Read a text",
+            serde_json::json!({ "artifact_key": "artifact.put/0123456789abcdef-summary.md" }),
+        )
         .routing(Routing {
             accepts: &["artifact"],
             produces: &["text", "base64"],

@@ -98,6 +98,10 @@ pub fn pack() -> Pack {
         .doc("List your artifacts, newest first: files that packs made and files that were uploaded.")
         .nature(Nature::default().reads())
         .resumable()
+        .example(
+            "The pictures that a pack took",
+            serde_json::json!({ "namespace": "browser.screenshot_url", "content_type": "image/" }),
+        )
         .routing(Routing {
             accepts: &[],
             produces: &["artifact"],

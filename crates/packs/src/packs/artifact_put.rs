@@ -112,6 +112,10 @@ pub fn pack() -> Pack {
     Pack::new("artifact.put", run)
         .doc("Store a text or bytes as an artifact, which other packs and people can read.")
         .nature(Nature::default().changes_world())
+        .example(
+            "Keep a summary",
+            serde_json::json!({ "content": "# Summary\n\nAll tests pass.\n", "kind": "summary", "filename": "summary.md" }),
+        )
         .routing(Routing {
             accepts: &["text", "base64"],
             produces: &["artifact"],

@@ -73,6 +73,10 @@ pub fn pack() -> Pack {
         )
         .nature(Nature::default().reads())
         .resumable()
+        .example(
+            "Check that two files exist",
+            serde_json::json!({ "expected": ["artifact.put/0123456789abcdef-summary.md", { "artifact_key": "artifact.put/0123456789abcdef-data.csv", "size": 5120 }] }),
+        )
         .routing(Routing {
             accepts: &["artifact"],
             produces: &["report"],

@@ -110,6 +110,10 @@ pub fn pack() -> Pack {
         .programs(&["ffprobe", "ffmpeg"])
         .resumable()
         .timeout_s(1800)
+        .example(
+            "Check a video",
+            serde_json::json!({ "video_artifact_key": "artifact.put/0123456789abcdef-video.mp4" }),
+        )
         .routing(Routing {
             accepts: &["artifact", "file", "video", "audio", "captions"],
             produces: &["report"],

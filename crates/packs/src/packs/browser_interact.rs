@@ -182,6 +182,13 @@ pub fn pack() -> Pack {
         .nature(Nature { open_world: true, ..Nature::in_browser() })
         .session(SessionNeed::OneShot(Mode::Headless))
         .timeout_s(1800)
+        .example(
+            "Search, and read the first result",
+            serde_json::json!({ "url": "https://example.com", "actions": [
+                { "action": "type", "selector": "#search", "value": "helmdeck", "submit": true },
+                { "action": "extract", "selector": ".result", "name": "first" },
+            ] }),
+        )
         .routing(Routing {
             accepts: &["url", "steps"],
             produces: &["text", "image"],

@@ -60,6 +60,10 @@ pub fn pack() -> Pack {
         .resumable()
         .cacheable()
         .timeout_s(300)
+        .example(
+            "The whole page",
+            serde_json::json!({ "url": "https://example.com", "fullPage": true }),
+        )
         .routing(Routing {
             accepts: &["url"],
             produces: &["image", "artifact"],

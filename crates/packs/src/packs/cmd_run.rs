@@ -72,6 +72,10 @@ pub fn pack() -> Pack {
         .nature(Nature { open_world: true, ..Nature::default().in_sandbox() })
         .session(SessionNeed::Existing)
         .timeout_s(MAX_TIMEOUT_S + 60)
+        .example(
+            "Run the tests of a clone",
+            serde_json::json!({ "_session_id": "sess-0123456789ab", "clone_path": "/workspace/app", "command": ["make", "test"] }),
+        )
         .routing(Routing {
             accepts: &["command"],
             produces: &["text"],

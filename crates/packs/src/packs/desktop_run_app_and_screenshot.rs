@@ -77,6 +77,10 @@ pub fn pack() -> Pack {
         })
         .session(SessionNeed::Keeps(Mode::Desktop))
         .timeout_s(180)
+        .example(
+            "A terminal",
+            serde_json::json!({ "command": "xterm", "args": ["-e", "top"] }),
+        )
         .routing(Routing {
             accepts: &["command"],
             produces: &["picture", "session"],

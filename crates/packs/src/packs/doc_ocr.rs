@@ -65,6 +65,10 @@ pub fn pack() -> Pack {
         .resumable()
         .cacheable_if(|input| input.get("source_url").is_some())
         .timeout_s(TIMEOUT_S + 60)
+        .example(
+            "A scan in two languages",
+            serde_json::json!({ "source_url": "https://example.com/scan.png", "language": "eng+deu" }),
+        )
         .routing(Routing {
             accepts: &["url", "artifact", "file", "picture"],
             produces: &["text"],

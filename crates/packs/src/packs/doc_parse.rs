@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    Context, Pack, PackResult, Routing, SessionNeed,
+    Context, Docling, Pack, PackError, PackResult, Routing, SessionNeed,
     docling::Conversion,
     document::{Fetched, Source, Text},
+    pack::disabled,
 };
 
 /// Read a document as Markdown.
@@ -30,6 +31,20 @@ struct Input {
     #[serde(default = "pages")]
     #[schemars(range(min = 1, max = 2000))]
     max_pages: usize,
+    /// What reads the document; Docling by default if the operator enabled it, else helmdeck.
+    #[serde(default)]
+    engine: Option<Engine>,
+}
+
+/// What reads a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "DocParseEngine")]
+enum Engine {
+    /// helmdeck's own programs, in a session.
+    Helmdeck,
+    /// A Docling service. It reads no files of a session.
+    Docling,
 }
 
 fn yes() -> bool {
@@ -56,8 +71,8 @@ struct Output {
     status: &'static str,
     /// Seconds that reading took.
     processing_time: f64,
-    /// What read it: `helmdeck` or `docling`.
-    engine: &'static str,
+    /// What read it.
+    engine: Engine,
 }
 
 /// The pack.
@@ -70,10 +85,15 @@ pub fn pack() -> Pack {
         )
         .nature(Nature { open_world: true, ..Nature::default().in_sandbox().reads() })
         .session(SessionNeed::OneShot(Mode::Headless))
+        .sessionless_if(|_, input| input.get("engine").is_some_and(|it| it == "docling"))
         .optional_programs(&["pdftohtml", "pdfinfo", "pdftoppm", "tesseract"])
         .resumable()
         .cacheable_if(|input| input.get("source_url").is_some())
         .timeout_s(TIMEOUT_S + 60)
+        .example(
+            "A report from the web",
+            serde_json::json!({ "source_url": "https://example.com/report.pdf", "max_pages": 20 }),
+        )
         .routing(Routing {
             accepts: &["url", "artifact", "file"],
             produces: &["markdown"],
@@ -92,25 +112,38 @@ const TIMEOUT_S: u32 = 900;
 async fn run(context: Context, input: Input) -> PackResult<Output> {
     let started = Instant::now();
     let source = input.source.shown().to_owned();
-    let (text, engine) = match (&context.docling, input.source.path.is_none()) {
-        (Some(docling), true) => {
-            let fetched = input.source.fetch(&context).await?;
-            context.progress(0.3, "reading the document with Docling");
-            match fetched {
-                Fetched::Bytes(content, name) => {
-                    let (content, name) = (&content, name.as_str());
-                    let (ocr, languages) = (input.do_ocr, input.ocr_lang.as_slice());
-                    let conversion = Conversion { content, name, ocr, languages };
-                    (docling.convert(conversion).await?, "docling")
-                }
-                Fetched::Path(_) => (here(&context, &input).await?, "helmdeck"),
-            }
+    let here_only = input.source.path.is_some();
+    let (text, engine) = match (input.engine, &context.docling) {
+        (Some(Engine::Docling), None) => {
+            let reason = disabled("HELMDECK_DOCLING_ENABLED");
+            return Err(PackError::invalid("engine", format!("engine: docling is {reason}")));
         }
-        _ => (here(&context, &input).await?, "helmdeck"),
+        (Some(Engine::Docling), _) if here_only => {
+            let message = "engine: docling reads no files of a session: pass artifact_key";
+            return Err(PackError::invalid("engine", message));
+        }
+        (None | Some(Engine::Docling), Some(docling)) if !here_only => {
+            (elsewhere(&context, docling, &input).await?, Engine::Docling)
+        }
+        _ => (here(&context, &input).await?, Engine::Helmdeck),
     };
     let status = if text.warnings.is_empty() { "success" } else { "partial_success" };
     let processing_time = started.elapsed().as_secs_f64();
     Ok(Output { source, text, status, processing_time, engine })
+}
+
+/// Lets Docling read it.
+async fn elsewhere(context: &Context, docling: &Docling, input: &Input) -> PackResult<Text> {
+    let fetched = input.source.fetch(context).await?;
+    context.progress(0.3, "reading the document with Docling");
+    match fetched {
+        Fetched::Bytes(content, name) => {
+            let (ocr, languages) = (input.do_ocr, input.ocr_lang.as_slice());
+            let (content, name) = (&content, name.as_str());
+            docling.convert(Conversion { content, name, ocr, languages }).await
+        }
+        Fetched::Path(_) => here(context, input).await,
+    }
 }
 
 /// Reads it in the session.

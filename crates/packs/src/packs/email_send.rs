@@ -108,6 +108,11 @@ pub fn pack() -> Pack {
         .nature(Nature { open_world: true, ..Nature::default().changes_world() })
         .credential(KEY)
         .timeout_s(120)
+        .switch(crate::pack::Switch::Email)
+        .example(
+            "A short message",
+            serde_json::json!({ "to": "ann@example.com", "subject": "The build is done", "text": "All tests pass." }),
+        )
         .routing(Routing {
             accepts: &["text", "html", "address"],
             produces: &["message"],

@@ -41,6 +41,10 @@ pub fn pack() -> Pack {
         )
         .nature(Nature { destructive: true, ..Nature::default().in_sandbox() })
         .session(SessionNeed::Existing)
+        .example(
+            "Delete a file",
+            serde_json::json!({ "_session_id": "sess-0123456789ab", "clone_path": "/workspace/app", "path": "old.txt" }),
+        )
         .routing(Routing {
             accepts: &["path"],
             produces: &[],

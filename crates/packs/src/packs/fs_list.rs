@@ -58,6 +58,10 @@ pub fn pack() -> Pack {
         .nature(Nature::default().in_sandbox().reads())
         .session(SessionNeed::Existing)
         .resumable()
+        .example(
+            "All Rust files",
+            serde_json::json!({ "_session_id": "sess-0123456789ab", "clone_path": "/workspace/app", "recursive": true, "glob": "**/*.rs" }),
+        )
         .routing(Routing {
             accepts: &["path"],
             produces: &["list"],

@@ -69,6 +69,10 @@ pub fn pack() -> Pack {
         )
         .nature(Nature::default().in_sandbox())
         .session(SessionNeed::Existing)
+        .example(
+            "Correct a word",
+            serde_json::json!({ "_session_id": "sess-0123456789ab", "clone_path": "/workspace/app", "path": "README.md", "search": "teh", "replace": "the" }),
+        )
         .routing(Routing {
             accepts: &["path", "text"],
             produces: &["file"],

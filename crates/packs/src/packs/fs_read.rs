@@ -53,6 +53,10 @@ pub fn pack() -> Pack {
         .nature(Nature::default().in_sandbox().reads())
         .session(SessionNeed::Existing)
         .resumable()
+        .example(
+            "The first lines of a file",
+            serde_json::json!({ "_session_id": "sess-0123456789ab", "clone_path": "/workspace/app", "path": "README.md", "max_lines": 40 }),
+        )
         .routing(Routing {
             accepts: &["path"],
             produces: &["text"],

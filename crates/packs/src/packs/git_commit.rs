@@ -66,6 +66,10 @@ pub fn pack() -> Pack {
         .nature(Nature::default().in_sandbox())
         .session(SessionNeed::Existing)
         .programs(&["git"])
+        .example(
+            "Commit all changes",
+            serde_json::json!({ "_session_id": "sess-0123456789ab", "clone_path": "/workspace/app", "message": "docs: correct a word" }),
+        )
         .routing(Routing {
             accepts: &["message"],
             produces: &["commit"],

@@ -51,6 +51,10 @@ pub fn pack() -> Pack {
         .session(SessionNeed::Existing)
         .programs(&["git"])
         .resumable()
+        .example(
+            "What has changed",
+            serde_json::json!({ "_session_id": "sess-0123456789ab", "clone_path": "/workspace/app" }),
+        )
         .routing(Routing {
             accepts: &[],
             produces: &["diff"],

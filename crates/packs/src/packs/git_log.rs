@@ -59,6 +59,10 @@ pub fn pack() -> Pack {
         .session(SessionNeed::Existing)
         .programs(&["git"])
         .resumable()
+        .example(
+            "The last five commits",
+            serde_json::json!({ "_session_id": "sess-0123456789ab", "clone_path": "/workspace/app", "count": 5 }),
+        )
         .routing(Routing {
             accepts: &[],
             produces: &["list"],

@@ -45,6 +45,11 @@ pub fn pack() -> Pack {
         .nature(Nature { open_world: true, ..Nature::default().changes_world() })
         .credential("github-token")
         .timeout_s(120)
+        .switch(crate::pack::Switch::Github)
+        .example(
+            "Report a fault",
+            serde_json::json!({ "repo": "octocat/Hello-World", "title": "The build fails", "body": "Since the last commit.", "labels": ["bug"] }),
+        )
         .routing(Routing {
             accepts: &["repo", "text"],
             produces: &["issue"],

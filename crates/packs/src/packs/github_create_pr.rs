@@ -45,6 +45,11 @@ pub fn pack() -> Pack {
         .nature(Nature { open_world: true, ..Nature::default().changes_world() })
         .credential("github-token")
         .timeout_s(120)
+        .switch(crate::pack::Switch::Github)
+        .example(
+            "Propose a branch",
+            serde_json::json!({ "repo": "octocat/Hello-World", "head": "fix-build", "base": "main", "title": "Fix the build" }),
+        )
         .routing(Routing {
             accepts: &["repo", "branch", "text"],
             produces: &["pull_request"],

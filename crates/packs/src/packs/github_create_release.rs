@@ -51,6 +51,11 @@ pub fn pack() -> Pack {
         .nature(Nature { open_world: true, ..Nature::default().changes_world() })
         .credential("github-token")
         .timeout_s(120)
+        .switch(crate::pack::Switch::Github)
+        .example(
+            "Draft a release",
+            serde_json::json!({ "repo": "octocat/Hello-World", "tag": "v1.2.0", "name": "1.2.0", "draft": true }),
+        )
         .routing(Routing {
             accepts: &["repo", "tag", "text"],
             produces: &["release"],

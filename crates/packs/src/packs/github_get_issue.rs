@@ -32,6 +32,11 @@ pub fn pack() -> Pack {
         .resumable()
         .cacheable()
         .timeout_s(120)
+        .switch(crate::pack::Switch::Github)
+        .example(
+            "Read an issue",
+            serde_json::json!({ "repo": "octocat/Hello-World", "issue_number": 42 }),
+        )
         .routing(Routing {
             accepts: &["repo", "issue_number"],
             produces: &["issue"],

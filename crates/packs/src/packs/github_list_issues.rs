@@ -62,6 +62,11 @@ pub fn pack() -> Pack {
         .resumable()
         .cacheable()
         .timeout_s(300)
+        .switch(crate::pack::Switch::Github)
+        .example(
+            "Open bugs",
+            serde_json::json!({ "repo": "octocat/Hello-World", "labels": "bug", "limit": 20 }),
+        )
         .routing(Routing {
             accepts: &["repo"],
             produces: &["issues"],

@@ -59,6 +59,11 @@ pub fn pack() -> Pack {
         .resumable()
         .cacheable()
         .timeout_s(300)
+        .switch(crate::pack::Switch::Github)
+        .example(
+            "Open pull requests against main",
+            serde_json::json!({ "repo": "octocat/Hello-World", "base": "main" }),
+        )
         .routing(Routing {
             accepts: &["repo"],
             produces: &["pull_requests"],

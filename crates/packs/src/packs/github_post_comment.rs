@@ -35,6 +35,11 @@ pub fn pack() -> Pack {
         .nature(Nature { open_world: true, ..Nature::default().changes_world() })
         .credential("github-token")
         .timeout_s(120)
+        .switch(crate::pack::Switch::Github)
+        .example(
+            "Answer on an issue",
+            serde_json::json!({ "repo": "octocat/Hello-World", "issue_number": 42, "body": "Fixed on main." }),
+        )
         .routing(Routing {
             accepts: &["repo", "issue_number", "text"],
             produces: &["comment"],

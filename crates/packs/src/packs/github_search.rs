@@ -70,6 +70,11 @@ pub fn pack() -> Pack {
         .resumable()
         .cacheable()
         .timeout_s(300)
+        .switch(crate::pack::Switch::Github)
+        .example(
+            "Find code",
+            serde_json::json!({ "query": "repo:octocat/Hello-World README", "type": "code" }),
+        )
         .routing(Routing {
             accepts: &["query"],
             produces: &["issues", "files", "repositories", "commits"],

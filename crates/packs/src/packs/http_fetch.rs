@@ -136,6 +136,11 @@ pub fn pack() -> Pack {
         .nature(Nature { open_world: true, ..Nature::default().changes_world() })
         .cacheable_if(only_reads)
         .timeout_s(330)
+        .switch(crate::pack::Switch::HttpFetch)
+        .example(
+            "Call an API with a credential of the vault",
+            serde_json::json!({ "url": "https://api.example.com/v1/items", "headers": { "authorization": "Bearer ${vault:example-key}" } }),
+        )
         .routing(Routing {
             accepts: &["url"],
             produces: &["text", "json", "artifact"],

@@ -20,6 +20,10 @@ pub fn pack() -> Pack {
         .session(SessionNeed::OneShot(Mode::Headless))
         .programs(&["node"])
         .timeout_s(3700)
+        .example(
+            "Run JavaScript",
+            serde_json::json!({ "code": "console.log(6 * 7)" }),
+        )
         .routing(Routing {
             accepts: &["code"],
             produces: &["text"],

@@ -20,6 +20,10 @@ pub fn pack() -> Pack {
         .session(SessionNeed::OneShot(Mode::Headless))
         .programs(&["python3"])
         .timeout_s(3700)
+        .example(
+            "Run Python",
+            serde_json::json!({ "code": "print(6 * 7)" }),
+        )
         .routing(Routing {
             accepts: &["code"],
             produces: &["text"],

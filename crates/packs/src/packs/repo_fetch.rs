@@ -86,6 +86,10 @@ pub fn pack() -> Pack {
         .session(SessionNeed::Keeps(Mode::Headless))
         .programs(&["git"])
         .timeout_s(1800)
+        .example(
+            "Clone the main branch",
+            serde_json::json!({ "url": "https://github.com/octocat/Hello-World", "ref": "master" }),
+        )
         .routing(Routing {
             accepts: &["url"],
             produces: &["clone_path", "session"],

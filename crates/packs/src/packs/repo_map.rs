@@ -73,6 +73,10 @@ pub fn pack() -> Pack {
         .programs(&["git"])
         .resumable()
         .timeout_s(180)
+        .example(
+            "The most important symbols",
+            serde_json::json!({ "_session_id": "sess-0123456789ab", "clone_path": "/workspace/app", "token_budget": 2000 }),
+        )
         .routing(Routing {
             accepts: &["clone_path"],
             produces: &["text"],

@@ -82,6 +82,11 @@ pub fn pack() -> Pack {
         .session(SessionNeed::Existing)
         .programs(&["git"])
         .timeout_s(1800)
+        .switch(crate::pack::Switch::RepoPush)
+        .example(
+            "Push a new branch",
+            serde_json::json!({ "_session_id": "sess-0123456789ab", "clone_path": "/workspace/app", "branch": "fix-build" }),
+        )
         .routing(Routing {
             accepts: &["clone_path"],
             produces: &["commit"],

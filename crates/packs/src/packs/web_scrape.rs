@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use crate::{
     Context, Endpoint, HttpRequest, Pack, PackError, PackResult, Routing, SessionNeed,
     json::at,
+    pack::disabled,
     page::{PageUrl, explain, open, pause},
 };
 
@@ -47,6 +48,20 @@ struct Input {
     #[serde(default)]
     #[schemars(range(max = 30_000))]
     wait_ms: u32,
+    /// What reads the page; Firecrawl by default if the operator enabled it, else the browser.
+    #[serde(default)]
+    engine: Option<Engine>,
+}
+
+/// What reads a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "WebScrapeEngine")]
+enum Engine {
+    /// The browser of a session.
+    Browser,
+    /// A Firecrawl server.
+    Firecrawl,
 }
 
 fn markdown_only() -> Vec<Format> {
@@ -106,10 +121,17 @@ pub fn pack() -> Pack {
         )
         .nature(Nature { open_world: true, ..Nature::in_browser() }.reads())
         .session(SessionNeed::OneShot(Mode::Headless))
-        .sessionless_if(|endpoints| endpoints.firecrawl.is_some())
+        .sessionless_if(|endpoints, input| match input.get("engine").and_then(Value::as_str) {
+            Some(engine) => engine == "firecrawl",
+            None => endpoints.firecrawl.is_some(),
+        })
         .resumable()
         .cacheable()
         .timeout_s(300)
+        .example(
+            "Read an article",
+            serde_json::json!({ "url": "https://example.com/article", "formats": ["markdown", "links"] }),
+        )
         .routing(Routing {
             accepts: &["url"],
             produces: &["markdown", "html", "links"],
@@ -121,9 +143,13 @@ pub fn pack() -> Pack {
 
 async fn run(context: Context, input: Input) -> PackResult<Output> {
     let firecrawl = context.endpoints.firecrawl.clone();
-    let mut output = match firecrawl {
-        Some(endpoint) => by_firecrawl(&context, &endpoint, &input).await?,
-        None => by_browser(&context, &input).await?,
+    let mut output = match (input.engine, firecrawl) {
+        (Some(Engine::Browser), _) | (None, None) => by_browser(&context, &input).await?,
+        (_, Some(endpoint)) => by_firecrawl(&context, &endpoint, &input).await?,
+        (Some(Engine::Firecrawl), None) => {
+            let reason = disabled("HELMDECK_FIRECRAWL_ENABLED");
+            return Err(PackError::invalid("engine", format!("engine: firecrawl is {reason}")));
+        }
     };
     let mut truncated = output.truncated;
     for (text, name, kind) in [

@@ -76,6 +76,10 @@ pub fn pack() -> Pack {
         .resumable()
         .cacheable()
         .timeout_s(600)
+        .example(
+            "Read a price",
+            serde_json::json!({ "url": "https://example.com/product", "fields": { "price": { "selector": ".price" } } }),
+        )
         .routing(Routing {
             accepts: &["url", "selectors"],
             produces: &["json"],

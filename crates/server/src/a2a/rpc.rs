@@ -181,6 +181,7 @@ fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
 async fn send(call: &Call, params: Value, wait_s: u64) -> Result<JobInContext, Failure> {
     let SkillCall { skill, input, context, at_once } = read::<SendParams>(params)?.skill_call()?;
     let pack = find(&call.app, &skill)?;
+    pack.check_on().map_err(ApiError::from)?;
     let tool = call.app.tool(&pack.name).ok_or_else(|| ApiError::internal("a pack has no tool"))?;
     if !call.caller.may(tool.scope) {
         return Err(lacks(tool.scope).into());

@@ -6,13 +6,14 @@ use std::{fmt::Write, fs, path::Path};
 use super::{Config, ConfigError};
 
 /// Files whose doc comments describe settings.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     include_str!("../config.rs"),
     include_str!("action_log.rs"),
     include_str!("artifacts.rs"),
     include_str!("s3.rs"),
     include_str!("audit_log.rs"),
     include_str!("documents.rs"),
+    include_str!("pack_switches.rs"),
     include_str!("live.rs"),
     include_str!("endpoints.rs"),
     include_str!("tls.rs"),

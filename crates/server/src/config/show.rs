@@ -85,6 +85,10 @@ impl Config {
             "docling_url" => text(
                 &self.documents.docling_url.as_ref().map_or(String::new(), ToString::to_string),
             ),
+            "email_enabled" => self.pack_switches.email_enabled.to_string(),
+            "github_enabled" => self.pack_switches.github_enabled.to_string(),
+            "http_fetch_enabled" => self.pack_switches.http_fetch_enabled.to_string(),
+            "repo_push_enabled" => self.pack_switches.repo_push_enabled.to_string(),
             "publish_vnc_ports" => self.live.publish_vnc_ports.to_string(),
             "embed_ancestors" => text(self.live.embed_ancestors.as_deref().unwrap_or_default()),
             "allowed_origins" => text(&self.live.allowed_origins.join(",")),

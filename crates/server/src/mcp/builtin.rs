@@ -5,7 +5,12 @@ use std::sync::Arc;
 use rmcp::model::{CallToolResult, ContentBlock, Tool as McpTool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use super::{catalogue::mcp_name, client::Client, profile::Profile, reply, search};
+use super::{
+    catalogue::{is_named, mcp_name},
+    client::Client,
+    profile::Profile,
+    reply, search,
+};
 use crate::error::ApiError;
 
 /// Their names.
@@ -98,15 +103,20 @@ fn answer(result: Result<CallToolResult, ApiError>) -> CallToolResult {
 }
 
 fn search_tools(client: &Client, args: &Map<String, Value>) -> Result<CallToolResult, ApiError> {
-    let found = search::search(client, text(args, "query")?);
+    let query = text(args, "query")?;
+    let found = search::search(client, query);
     let tools: Vec<_> = found
         .into_iter()
         .map(|entry| {
-            let listed = entry.whole();
-            json!({
+            let mut found = json!({
                 "name": mcp_name(&entry.tool.name), "description": entry.tool.doc,
-                "inputSchema": listed.input_schema,
-            })
+                "inputSchema": entry.input_schema,
+            });
+            // A search for one tool by its name returns everything about it.
+            if let (true, Value::Object(found)) = (is_named(&entry.tool.name, query), &mut found) {
+                found.insert("outputSchema".to_owned(), json!(entry.tool.output_schema()));
+            }
+            found
         })
         .collect();
     if tools.is_empty() {

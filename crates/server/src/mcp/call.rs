@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::{
     arguments,
     builtin::{self, Step},
-    catalogue::{Catalogue, Entry},
+    catalogue::{Catalogue, Entry, is_named},
     client::Client,
     current_session::created_session,
     progress, reply, tasks,
@@ -56,7 +56,11 @@ async fn dispatch(
         Step::Tool(name, args) => (name, args),
     };
     let entry = Catalogue::of(&client.app).find(&name).cloned();
-    let entry = entry.ok_or_else(|| unknown(client, &name))?;
+    let entry = match entry.ok_or_else(|| turned_off(client, &name)) {
+        Ok(entry) => entry,
+        Err(Some(refused)) => return Ok(reply::failure(&refused).into()),
+        Err(None) => return Err(unknown(client, &name)),
+    };
     let answered = match &entry.tool.pack {
         Some(pack) => pack_answer(client, &entry.tool, pack, args).await,
         None => answer(client, &entry, args).await.map(Into::into),
@@ -174,6 +178,13 @@ fn explain(error: ApiError) -> ApiError {
     let message = "the session is headless and has no desktop: create a visible one with \
                    session-create {\"mode\": \"desktop\"}; it becomes the current session";
     ApiError { message: message.to_owned(), ..error }
+}
+
+/// The refusal of a pack that is off, which the catalogue does not have.
+fn turned_off(client: &Client, name: &str) -> Option<ApiError> {
+    let packs = client.app.packs.packs();
+    let pack = packs.iter().find(|pack| is_named(&pack.name, name))?;
+    pack.check_on().err().map(ApiError::from)
 }
 
 fn unknown(client: &Client, name: &str) -> ErrorData {

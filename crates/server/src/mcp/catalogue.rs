@@ -1,6 +1,6 @@
 //! The tools as MCP clients see them.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use rmcp::model::{JsonObject, Tool as McpTool, ToolAnnotations};
 use serde_json::{Map, Value, json};
@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use super::{
     builtin,
     client::Client,
-    formats::remove_sizes,
-    portable_schema::{brief, portable},
+    lean_schema::lean,
+    portable_schema::{brief, concise, portable},
 };
 use crate::{
     App,
@@ -38,22 +38,27 @@ const PREFIX: &str = "helmdeck__";
 pub const SESSION_ARGUMENT: &str = "_session_id";
 /// The arguments of `session-create` that short listings show.
 const BRIEF_SESSION: [&str; 5] = ["forward", "label", "mode", "profile", "start_url"];
-/// Options of packs that short listings leave out.
-const RARE_OPTIONS: [&str; 2] = ["webhook_url", "webhook_secret"];
+/// Options that every pack has and listings leave out, except of `pack-start`.
+const PACK_OPTIONS: [&str; 3] = ["wait_s", "webhook_secret", "webhook_url"];
+/// Fields that every reply of a pack can have and listings leave out.
+const PACK_REPLY: [&str; 3] = ["age_s", "artifacts", "cached"];
 /// Streams of events mean nothing to MCP clients, which get progress instead.
 const HIDDEN_ARGUMENTS: [&str; 2] = ["stream", "idempotency_key"];
 
 /// Every tool of the MCP door, in the order it is listed.
 pub struct Catalogue {
     entries: Vec<Arc<Entry>>,
+    by_name: HashMap<String, Arc<Entry>>,
 }
 
 /// A tool of the table, as it is listed.
 pub struct Entry {
     pub tool: Arc<Tool>,
-    /// With the schema of its answer.
+    /// What clients may send, with every limit and option.
+    pub input_schema: JsonObject,
+    /// With the structure of its answer.
     whole: McpTool,
-    /// Without.
+    /// Without, and with fewer words.
     short: McpTool,
 }
 
@@ -66,6 +71,11 @@ pub fn mcp_name(name: &str) -> String {
 fn normalised(name: &str) -> String {
     let name = name.strip_prefix(PREFIX).unwrap_or(name);
     name.replace(['.', '_'], "-").to_ascii_lowercase()
+}
+
+/// Whether a name, in any of its spellings, means this tool.
+pub fn is_named(tool: &str, name: &str) -> bool {
+    normalised(tool) == normalised(name)
 }
 
 impl Catalogue {
@@ -84,7 +94,9 @@ impl Catalogue {
             tools.iter().filter(|tool| is_offered(tool)).map(|tool| Arc::new(Entry::new(tool)));
         let mut entries: Vec<_> = entries.collect();
         entries.sort_by(|one, other| one.tool.name.cmp(&other.tool.name));
-        Self { entries }
+        let named = |entry: &Arc<Entry>| (normalised(&entry.tool.name), entry.clone());
+        let by_name = entries.iter().map(named).collect();
+        Self { entries, by_name }
     }
 
     /// The tools that a profile lists and the client may call.
@@ -102,15 +114,14 @@ impl Catalogue {
         self.entries.iter()
     }
 
-    /// The tools that the client may call.
+    /// The tools that the client may call and that can run.
     pub fn available(&self, client: &Client) -> impl Iterator<Item = &Arc<Entry>> {
-        self.entries.iter().filter(|entry| client.caller.may(entry.tool.scope))
+        self.entries.iter().filter(|entry| entry.unavailable(client).is_none())
     }
 
     /// The tool with this name, in any of its spellings.
     pub fn find(&self, name: &str) -> Option<&Arc<Entry>> {
-        let wanted = normalised(name);
-        self.entries.iter().find(|entry| normalised(&entry.tool.name) == wanted)
+        self.by_name.get(&normalised(name))
     }
 
     /// The name that is most like one that is unknown.
@@ -132,18 +143,28 @@ pub fn is_offered(tool: &Tool) -> bool {
 impl Entry {
     fn new(tool: &Arc<Tool>) -> Self {
         let listed = |doc, schema| McpTool::new(mcp_name(&tool.name), doc, Arc::new(schema));
-        let schema = input_schema(tool);
+        let input_schema = input_schema(tool);
+        let schema = concise(without_options(tool, input_schema.clone()));
         let short = listed(summary(tool), brief(shown(tool, schema.clone())));
         let mut whole = listed(description(tool), schema)
             .with_title(tool.title.clone())
             .with_annotations(annotations(tool));
         whole.output_schema = output_schema(tool).map(Arc::new);
-        Self { tool: tool.clone(), whole, short }
+        Self { tool: tool.clone(), input_schema, whole, short }
     }
 
     /// The listing with every schema.
     pub fn whole(&self) -> &McpTool {
         &self.whole
+    }
+
+    /// Why a client cannot call it.
+    pub fn unavailable(&self, client: &Client) -> Option<String> {
+        let tool = &self.tool;
+        if !client.caller.may(tool.scope) {
+            return Some(format!("the token lacks the scope {}", tool.scope));
+        }
+        tool.pack.as_ref().and_then(|pack| pack.unavailable())
     }
 }
 
@@ -168,20 +189,31 @@ fn shown(tool: &Tool, mut schema: JsonObject) -> JsonObject {
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
         fields.retain(|name, _| {
             let rare = tool.name == "session.create" && !BRIEF_SESSION.contains(&name.as_str());
-            !rare && name != SESSION_ARGUMENT && !RARE_OPTIONS.contains(&name.as_str())
+            !rare && name != SESSION_ARGUMENT
         });
     }
     schema
 }
 
+/// The arguments of a pack without the options of every pack.
+fn without_options(tool: &Tool, mut schema: JsonObject) -> JsonObject {
+    if let Some(Value::Object(fields)) = schema.get_mut("properties")
+        && tool.pack.is_some()
+    {
+        fields.retain(|name, _| !PACK_OPTIONS.contains(&name.as_str()));
+    }
+    schema
+}
+
+/// Hints for clients. Whether a call can be repeated says nothing about a tool that only reads.
 fn annotations(tool: &Tool) -> ToolAnnotations {
     let nature = tool.nature;
     let read_only = nature.effect == Effect::ReadOnly;
-    ToolAnnotations::with_title(tool.title.clone())
+    let hints = ToolAnnotations::new()
         .read_only(read_only)
         .destructive(nature.destructive)
-        .idempotent(nature.idempotent)
-        .open_world(nature.open_world)
+        .open_world(nature.open_world);
+    if read_only { hints } else { hints.idempotent(nature.idempotent) }
 }
 
 /// What a client may send: the tool's own fields, and which session is meant.
@@ -207,21 +239,19 @@ fn session_argument() -> Value {
     json!({ "type": "string", "description": "A session other than the current one." })
 }
 
-/// What a success looks like. Answers that are no object stand in `result`.
+/// The structure of a success. Answers that are no object stand in `result`.
 fn output_schema(tool: &Tool) -> Option<Map<String, Value>> {
-    let shared = tool.output_schema()?;
-    let mut schema = Value::clone(&shared);
-    remove_sizes(&mut schema);
-    let mut object = match schema {
-        Value::Object(object) if object.get("type") == Some(&json!("object")) => object,
-        other => {
-            let mut object = Map::new();
-            object.insert("type".to_owned(), json!("object"));
-            object.insert("properties".to_owned(), json!({ "result": other }));
-            object
-        }
-    };
+    let mut schema = Value::clone(&*tool.output_schema()?);
+    if schema.get("type") != Some(&json!("object")) {
+        schema = json!({ "type": "object", "properties": { "result": schema } });
+    }
+    if let Some(Value::Object(fields)) = schema.get_mut("properties")
+        && tool.pack.is_some()
+    {
+        fields.retain(|name, _| !PACK_REPLY.contains(&name.as_str()));
+    }
+    let mut schema = schema.as_object().map(lean)?;
     // Fields of the door itself may stand beside the tool's own.
-    object.remove("additionalProperties");
-    Some(object)
+    schema.remove("additionalProperties");
+    Some(schema)
 }

@@ -17,11 +17,27 @@ use crate::{
     tool::{Outcome, Payload, Substrate, Tool},
 };
 
-/// Locks of clients whose session is being created: parallel first calls share one session.
+/// The most clients whose session is remembered; the store knows the sessions of all.
+const MOST_CLIENTS: usize = 10_000;
+
+/// The current sessions of clients.
 #[derive(Default)]
-pub struct Creating {
-    clients: Mutex<HashMap<(String, String), Creation>>,
+pub struct CurrentSessions {
+    /// Held by clients whose session is being created: parallel first calls share one session.
+    creating: Mutex<HashMap<Key, Creation>>,
+    /// What the store says, so that calls do not wait for it.
+    known: Mutex<Known>,
 }
+
+#[derive(Default)]
+struct Known {
+    sessions: HashMap<Key, Option<SessionId>>,
+    /// How often a session was set. What was read before that may be outdated.
+    changes: u64,
+}
+
+/// An owner and the name of one of its clients.
+type Key = (String, String);
 
 /// Held while a session is being created.
 type Creation = Arc<tokio::sync::Mutex<()>>;
@@ -29,13 +45,34 @@ type Creation = Arc<tokio::sync::Mutex<()>>;
 impl Client {
     /// The client's current session, if it has one.
     pub async fn current_session(&self) -> ApiResult<Option<SessionId>> {
-        Ok(self.app.store.current_session(&self.caller.subject, &self.key).await?)
+        let (known, key) = (&self.app.mcp.current_sessions.known, self.session_key());
+        let changes = {
+            let known = known.lock();
+            if let Some(session) = known.sessions.get(&key) {
+                return Ok(session.clone());
+            }
+            known.changes
+        };
+        let session = self.app.store.current_session(&key.0, &key.1).await?;
+        let mut known = known.lock();
+        if known.changes == changes {
+            known.set(key, session.clone());
+        }
+        Ok(session)
     }
 
     /// Makes a session the current one, or none.
     pub async fn set_current_session(&self, session: Option<&SessionId>) -> ApiResult<()> {
-        let (owner, now) = (&self.caller.subject, OffsetDateTime::now_utc());
-        Ok(self.app.store.set_current_session(owner, &self.key, session, now).await?)
+        let (key, now) = (self.session_key(), OffsetDateTime::now_utc());
+        self.app.store.set_current_session(&key.0, &key.1, session, now).await?;
+        let mut known = self.app.mcp.current_sessions.known.lock();
+        known.changes += 1;
+        known.set(key, session.cloned());
+        Ok(())
+    }
+
+    fn session_key(&self) -> Key {
+        (self.caller.subject.clone(), self.key.clone())
     }
 
     /// The session for a call that names none: the current one, or a new one if the tool can start
@@ -49,14 +86,14 @@ impl Client {
                            `_session_id`";
             return Err(ApiError::new(ErrorCode::MissingSessionId, message));
         };
-        let key = (self.caller.subject.clone(), self.key.clone());
-        let lock = self.app.mcp.creating.clients.lock().entry(key.clone()).or_default().clone();
+        let (creating, key) = (&self.app.mcp.current_sessions.creating, self.session_key());
+        let lock = creating.lock().entry(key.clone()).or_default().clone();
         let _created = lock.lock().await;
         let session = match self.current_session().await? {
             Some(session) => session,
             None => self.create(mode).await?,
         };
-        self.app.mcp.creating.clients.lock().remove(&key);
+        creating.lock().remove(&key);
         Ok(session)
     }
 
@@ -85,6 +122,15 @@ impl Client {
             .ok_or_else(|| ApiError::internal("session.create answered without an id"))?;
         self.set_current_session(Some(&session)).await?;
         Ok(session)
+    }
+}
+
+impl Known {
+    fn set(&mut self, key: Key, session: Option<SessionId>) {
+        if self.sessions.len() >= MOST_CLIENTS {
+            self.sessions.clear();
+        }
+        self.sessions.insert(key, session);
     }
 }
 

@@ -1,6 +1,12 @@
 //! MCP over streamable HTTP.
 
-use std::{collections::VecDeque, io, net::IpAddr, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, VecDeque},
+    io,
+    net::IpAddr,
+    sync::Arc,
+    time::Duration,
+};
 
 use ::http::{HeaderMap, Method, StatusCode, Uri, header, request::Parts};
 use axum::{
@@ -41,6 +47,8 @@ const VERSION_HEADER: &str = "mcp-protocol-version";
 const IDLE: Duration = Duration::from_secs(2 * 3600);
 /// The most MCP sessions in memory per owner; the oldest gives way, and comes back from the store.
 const MOST_PER_OWNER: usize = 100;
+/// The most MCP sessions whose owner is remembered; the store knows the owners of all.
+const MOST_OWNERS: usize = 10_000;
 /// Names under which containers know the machine that runs them.
 const HOSTS_OF_CONTAINERS: [&str; 2] = ["host.docker.internal", "host.containers.internal"];
 
@@ -50,6 +58,8 @@ pub struct Endpoint {
     sessions: Arc<LocalSessionManager>,
     /// Sessions in memory with their owners, oldest first.
     started: Mutex<VecDeque<(String, String)>>,
+    /// Owners of stored sessions, so that calls do not wait for the store.
+    owners: Mutex<HashMap<String, String>>,
 }
 
 impl Endpoint {
@@ -75,10 +85,28 @@ impl Endpoint {
             .disable_allowed_hosts()
             .disable_allowed_origins()
             .with_max_request_body_bytes(app.max_body_bytes)
+            // A reply without notifications before it needs no stream.
+            .with_json_response(true)
             .with_cancellation_token(app.closing.child_token());
         config.session_store = Some(Arc::new(StoredSessions(weak)));
         let service = StreamableHttpService::new(door, sessions.clone(), config);
-        Self { service, sessions, started: Mutex::default() }
+        Self { service, sessions, started: Mutex::default(), owners: Mutex::default() }
+    }
+
+    /// Whether a session exists and belongs to `owner`.
+    async fn has(&self, app: &App, id: &str, owner: &str) -> ApiResult<bool> {
+        if let Some(known) = self.owners.lock().get(id) {
+            return Ok(known == owner);
+        }
+        let stored = app.store.mcp_session(id, owner).await?.is_some();
+        if stored {
+            let mut owners = self.owners.lock();
+            if owners.len() >= MOST_OWNERS {
+                owners.clear();
+            }
+            owners.insert(id.to_owned(), owner.to_owned());
+        }
+        Ok(stored)
     }
 
     /// Remembers a session that began, and ends the oldest of an owner that has too many.
@@ -106,15 +134,18 @@ pub async fn serve(State(app): State<App>, request: Request) -> ApiResult<Respon
     let owner = client.caller.subject.clone();
     let session = parts.headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok());
     let named = session.map(str::to_owned);
+    let endpoint = Endpoint::of(&app);
     if let Some(id) = &named
-        && app.store.mcp_session(id, &owner).await?.is_none()
+        && !endpoint.has(&app, id, &owner).await?
     {
         return Ok((StatusCode::NOT_FOUND, "Not Found: Session not found").into_response());
     }
     accept_both(&mut parts.headers);
     let ends = parts.method == Method::DELETE;
+    if let Some(id) = named.as_ref().filter(|_| ends) {
+        endpoint.owners.lock().remove(id);
+    }
     let began_here = named.is_none() && parts.method == Method::POST;
-    let endpoint = Endpoint::of(&app);
     let body = match parts.method {
         Method::POST => legacy_body(&app, &parts, body).await?,
         _ => body,

@@ -39,6 +39,34 @@ pub fn portable(schema: &Value) -> Map<String, Value> {
     portable
 }
 
+/// Limits of texts and lists, which a model seldom meets.
+const LENGTHS: [&str; 5] = ["maxItems", "maxLength", "minItems", "minLength", "pattern"];
+/// The largest number of a type, which says nothing.
+const LARGEST: f64 = u32::MAX as f64;
+
+/// A portable schema without limits that a model seldom meets. The server enforces them, and its
+/// errors name them.
+pub fn concise(mut schema: Map<String, Value>) -> Map<String, Value> {
+    leave_out_limits(&mut schema);
+    schema
+}
+
+fn leave_out_limits(schema: &mut Map<String, Value>) {
+    schema.retain(|key, value| match key.as_str() {
+        "additionalProperties" => value.is_object(),
+        "maximum" => value.as_f64().is_some_and(|most| most < LARGEST),
+        "minimum" => value.as_f64() != Some(0.0),
+        key => !LENGTHS.contains(&key),
+    });
+    let inner = schema.iter_mut().flat_map(|(key, value)| match (key.as_str(), value) {
+        ("properties", Value::Object(fields)) => fields.values_mut().collect(),
+        ("anyOf", Value::Array(variants)) => variants.iter_mut().collect(),
+        ("items" | "additionalProperties", value) => vec![value],
+        _ => Vec::new(),
+    });
+    inner.filter_map(Value::as_object_mut).for_each(leave_out_limits);
+}
+
 /// Limits that the server enforces and answers clearly; a model seldom needs to read them.
 const LIMITS: [&str; 9] = [
     "additionalProperties",

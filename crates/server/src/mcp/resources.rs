@@ -119,6 +119,9 @@ pub async fn list(client: &Client) -> Vec<Resource> {
 /// Addresses with parameters.
 pub fn templates() -> Vec<ResourceTemplate> {
     vec![
+        ResourceTemplate::new(format!("{SCHEME}packs/{{name}}"), "pack")
+            .with_description("A tool with the whole schemas of its input and output.")
+            .with_mime_type("application/json"),
         ResourceTemplate::new(format!("{SCHEME}sessions/{{id}}"), "session")
             .with_description("A session.")
             .with_mime_type("application/json"),
@@ -176,6 +179,10 @@ async fn content(client: &Client, uri: &str) -> ApiResult<Option<ResourceContent
             return contents(uri, outcome).await.map(Some);
         }
         (Some("packs"), None, ..) => packs(client),
+        (Some("packs"), Some(name), None, None) => match pack(client, name)? {
+            Some(pack) => pack,
+            None => return Ok(None),
+        },
         (Some("sessions"), None, ..) => {
             json!({ "sessions": client.app.sessions.describe_all(&client.caller).await })
         }
@@ -200,16 +207,35 @@ async fn content(client: &Client, uri: &str) -> ApiResult<Option<ResourceContent
 fn packs(client: &Client) -> Value {
     let catalogue = Catalogue::of(&client.app);
     let tools = catalogue.all().map(|entry| {
-        let tool = &entry.tool;
-        let available = client.caller.may(tool.scope);
-        let reason = (!available).then(|| format!("the token lacks the scope {}", tool.scope));
+        let (tool, reason) = (&entry.tool, entry.unavailable(client));
+        let available = reason.is_none();
         json!({
             "name": mcp_name(&tool.name), "title": tool.title, "available": available,
             "reason": reason, "listed": available && client.profile.lists(tool),
             "surface": tool.nature.surface, "style": tool.nature.style,
         })
     });
-    json!({ "packs": tools.collect::<Vec<_>>() })
+    let all = client.app.packs.packs();
+    let off = all.iter().filter_map(|pack| {
+        let reason = pack.off.as_ref()?;
+        Some(json!({
+            "name": mcp_name(&pack.name), "available": false, "reason": reason, "listed": false,
+            "surface": pack.nature.surface, "style": pack.nature.style,
+        }))
+    });
+    json!({ "packs": tools.chain(off).collect::<Vec<_>>() })
+}
+
+/// A tool with its whole schemas.
+fn pack(client: &Client, name: &str) -> ApiResult<Option<Value>> {
+    let Some(entry) = Catalogue::of(&client.app).find(name).cloned() else { return Ok(None) };
+    let (tool, reason) = (&entry.tool, entry.unavailable(client));
+    Ok(Some(json!({
+        "name": mcp_name(&tool.name), "title": tool.title, "description": tool.doc,
+        "available": reason.is_none(), "reason": reason, "nature": tool.nature,
+        "inputSchema": tool.documented_schema()?, "outputSchema": tool.output_schema(),
+        "examples": tool.pack.as_ref().map(|pack| &pack.examples),
+    })))
 }
 
 async fn call(
@@ -255,6 +281,10 @@ pub fn readable(client: &Client, uri: &str) -> Result<(), ErrorData> {
     };
     let path = uri.strip_prefix(SCHEME).ok_or_else(missing)?;
     if FIXED.iter().any(|fixed| fixed.name == path) {
+        return Ok(());
+    }
+    let tool = path.strip_prefix("packs/");
+    if tool.is_some_and(|name| Catalogue::of(&client.app).find(name).is_some()) {
         return Ok(());
     }
     let id = path.strip_prefix("sessions/").and_then(|rest| rest.split('/').next());

@@ -18,6 +18,7 @@ use helmdeck_wire::{
         file_name,
     },
     byte_range::ByteRange,
+    job::JobId,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
@@ -56,7 +57,9 @@ pub struct ListQuery {
     /// Only media types that begin with this text, such as `image/`.
     content_type: Option<String>,
     /// Only of this job.
-    job_id: Option<String>,
+    #[schemars(with = "Option<String>", regex(pattern = JobId::PATTERN))]
+    #[schemars(extend("x-expected" = JobId::EXPECTED))]
+    job_id: Option<JobId>,
     /// Number of artifacts; defaults to 50, at most 200.
     #[schemars(range(min = 1))]
     limit: Option<u32>,
@@ -111,7 +114,7 @@ pub async fn list(call: Call, query: ListQuery) -> ApiResult<ArtifactList> {
         namespace: query.pack,
         name: query.name,
         content_type: query.content_type,
-        job: query.job_id,
+        job: query.job_id.map(String::from),
         before: query.before,
         limit: query.limit.unwrap_or(LISTED).clamp(1, MOST_LISTED),
     };

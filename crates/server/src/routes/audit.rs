@@ -38,10 +38,25 @@ const PAGE: u32 = 100;
 /// Number of rows that a file or a tail reads at once.
 const BATCH: u32 = 500;
 
-/// Which rows to list.
+/// Which rows to follow, list or export.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ListQuery {
+pub struct RowQuery {
+    /// A type such as `login.failed`, or all types of a noun: `session.*`.
+    event_type: Option<String>,
+    /// Rows about this session.
+    #[schemars(regex(pattern = SessionId::PATTERN), extend("x-expected" = SessionId::EXPECTED))]
+    session_id: Option<String>,
+    /// Rows of this subject.
+    actor_subject: Option<String>,
+    /// Rows of this severity.
+    severity: Option<Severity>,
+}
+
+/// A time range.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RangeQuery {
     /// Not before this time.
     #[serde(default, with = "time::serde::rfc3339::option")]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
@@ -50,33 +65,21 @@ pub struct ListQuery {
     #[serde(default, with = "time::serde::rfc3339::option")]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     to: Option<OffsetDateTime>,
-    /// A type such as `login.failed`, or all types of a noun: `session.*`.
-    event_type: Option<String>,
-    /// Rows about this session.
-    session_id: Option<String>,
-    /// Rows of this subject.
-    actor_subject: Option<String>,
-    /// Rows of this severity.
-    severity: Option<Severity>,
+}
+
+/// Which rows to list.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListQuery {
+    #[serde(flatten)]
+    range: RangeQuery,
+    #[serde(flatten)]
+    rows: RowQuery,
     /// Number of rows; defaults to 100.
     #[schemars(range(min = 1, max = 1000))]
     limit: Option<u32>,
     /// `next_cursor` of the page before.
     cursor: Option<u64>,
-}
-
-/// Which rows to follow.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StreamQuery {
-    /// A type such as `login.failed`, or all types of a noun: `session.*`.
-    event_type: Option<String>,
-    /// Rows about this session.
-    session_id: Option<String>,
-    /// Rows of this subject.
-    actor_subject: Option<String>,
-    /// Rows of this severity.
-    severity: Option<Severity>,
 }
 
 /// Which rows to export.
@@ -86,33 +89,28 @@ pub struct ExportQuery {
     /// Format of the file.
     #[serde(default)]
     format: ExportFormat,
-    /// Not before this time.
-    #[serde(default, with = "time::serde::rfc3339::option")]
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
-    from: Option<OffsetDateTime>,
-    /// Before this time.
-    #[serde(default, with = "time::serde::rfc3339::option")]
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
-    to: Option<OffsetDateTime>,
-    /// A type such as `login.failed`, or all types of a noun: `session.*`.
-    event_type: Option<String>,
-    /// Rows about this session.
-    session_id: Option<String>,
-    /// Rows of this subject.
-    actor_subject: Option<String>,
-    /// Rows of this severity.
-    severity: Option<Severity>,
+    #[serde(flatten)]
+    range: RangeQuery,
+    #[serde(flatten)]
+    rows: RowQuery,
+}
+
+impl RowQuery {
+    /// The matching rows within a range, or at any time.
+    fn filter(self, range: Option<RangeQuery>) -> AuditFilter {
+        let Self { event_type, session_id, actor_subject, severity } = self;
+        let session_id = session_id.map(SessionId::new);
+        let (from, to) = range.map_or((None, None), |range| (range.from, range.to));
+        AuditFilter { from, to, event_type, session_id, actor_subject, severity }
+    }
 }
 
 /// Lists rows, newest first.
 pub async fn list_audit(call: Call, query: ListQuery) -> ApiResult<AuditPage> {
-    let ListQuery { from, to, event_type, session_id, actor_subject, severity, limit, cursor } =
-        query;
-    let session_id = session_id.map(SessionId::new);
-    let filter = AuditFilter { from, to, event_type, session_id, actor_subject, severity };
-    let limit = limit.unwrap_or(PAGE);
+    let filter = query.rows.filter(Some(query.range));
+    let limit = query.limit.unwrap_or(PAGE);
     call.app.audit.flush().await;
-    let before = cursor.unwrap_or(u64::MAX);
+    let before = query.cursor.unwrap_or(u64::MAX);
     // One more row shows whether there is a next page.
     let mut entries = call.app.store.audit_before(&filter, before, limit + 1).await?;
     let more = entries.len() > limit as usize;
@@ -123,9 +121,8 @@ pub async fn list_audit(call: Call, query: ListQuery) -> ApiResult<AuditPage> {
 
 /// All matching rows as a file, oldest first.
 pub async fn export_audit(call: Call, query: ExportQuery) -> ApiResult<Outcome> {
-    let ExportQuery { format, from, to, event_type, session_id, actor_subject, severity } = query;
-    let session_id = session_id.map(SessionId::new);
-    let filter = AuditFilter { from, to, event_type, session_id, actor_subject, severity };
+    let format = query.format;
+    let filter = query.rows.filter(Some(query.range));
     let Call { app, caller, .. } = &call;
     let exported = AuditEntry::new("audit.exported").actor(caller);
     app.audit.record(exported.detail("format", format.extension()));
@@ -172,12 +169,9 @@ pub async fn stream_audit(
     State(app): State<App>,
     Extension(token): Extension<Claims>,
     headers: HeaderMap,
-    Params(query): Params<StreamQuery>,
+    Params(query): Params<RowQuery>,
 ) -> ApiResult<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
-    let StreamQuery { event_type, session_id, actor_subject, severity } = query;
-    let session_id = session_id.map(SessionId::new);
-    let (from, to) = (None, None);
-    let filter = AuditFilter { from, to, event_type, session_id, actor_subject, severity };
+    let filter = query.filter(None);
     let last_id = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let after = match last_id.and_then(|id| id.parse().ok()) {
         Some(heard) => heard,

@@ -36,6 +36,7 @@ const MOST_ACTIONS: u32 = 1000;
 #[serde(deny_unknown_fields)]
 pub struct EventsQuery {
     /// Only events of this session; required with a ticket.
+    #[schemars(regex(pattern = SessionId::PATTERN), extend("x-expected" = SessionId::EXPECTED))]
     session_id: Option<String>,
     /// A ticket instead of a token.
     #[serde(default)]

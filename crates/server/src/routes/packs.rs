@@ -6,7 +6,7 @@ use axum::{
     extract::{Path, Request, State},
     response::Response,
 };
-use helmdeck_packs::{Pack, Routing, SessionNeed};
+use helmdeck_packs::{Example, Pack, Routing, SessionNeed};
 use helmdeck_sessions::Scope;
 use helmdeck_wire::{
     ErrorCode,
@@ -89,6 +89,9 @@ pub struct PackInfo {
     /// `limitations`.
     #[schemars(with = "Map<String, Value>")]
     routing: Routing,
+    /// Calls that show how it is used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    examples: Vec<Example>,
     /// JSON Schema of the input.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
@@ -122,16 +125,18 @@ impl PackInfo {
             credential: pack.needs.credential,
             nature: pack.nature,
             routing: pack.routing,
+            examples: Vec::new(),
             input_schema: None,
             output_schema: None,
         }
     }
 
-    fn with_schemas(app: &App, pack: &Pack) -> ApiResult<Self> {
+    fn whole(app: &App, pack: &Pack) -> ApiResult<Self> {
         let tool = app.tool(&pack.name);
         let input_schema = tool.as_ref().map(|tool| tool.documented_schema()).transpose()?;
         let output_schema = tool.and_then(|tool| tool.output_schema());
-        Ok(Self { input_schema, output_schema, ..Self::of(pack) })
+        let examples = pack.examples.clone();
+        Ok(Self { examples, input_schema, output_schema, ..Self::of(pack) })
     }
 }
 
@@ -178,7 +183,7 @@ pub async fn list_packs(call: Call, query: PackQuery) -> ApiResult<PackList> {
 
 /// Shows a pack.
 pub async fn show_pack(call: Call, wanted: PackName) -> ApiResult<PackInfo> {
-    PackInfo::with_schemas(&call.app, &*find(&call.app, &wanted.name)?)
+    PackInfo::whole(&call.app, &*find(&call.app, &wanted.name)?)
 }
 
 /// Shows a version of a pack.
@@ -187,7 +192,7 @@ pub async fn show_version(
     Path((name, version)): Path<(String, String)>,
 ) -> ApiResult<axum::Json<PackInfo>> {
     let pack = of_version(&app, &name, &version)?;
-    Ok(axum::Json(PackInfo::with_schemas(&app, &pack)?))
+    Ok(axum::Json(PackInfo::whole(&app, &pack)?))
 }
 
 fn of_version(app: &App, name: &str, version: &str) -> ApiResult<Arc<Pack>> {
@@ -206,19 +211,8 @@ pub async fn run_pack(
     Path(name): Path<String>,
     request: Request,
 ) -> ApiResult<Response> {
-    runnable(&*find(&app, &name)?)?;
+    find(&app, &name)?.check_on()?;
     call_named(app, &name, request).await
-}
-
-/// Refuses a pack of the operator whose manifest is wrong.
-fn runnable(pack: &Pack) -> ApiResult<()> {
-    match &pack.broken {
-        Some(reason) => {
-            let error = ApiError::new(ErrorCode::NotReady, format!("{}: {reason}", pack.name));
-            Err(ApiError { retryable: Some(false), ..error })
-        }
-        None => Ok(()),
-    }
 }
 
 /// Runs a version of a pack.
@@ -227,7 +221,7 @@ pub async fn run_version(
     Path((name, version)): Path<(String, String)>,
     request: Request,
 ) -> ApiResult<Response> {
-    runnable(&*of_version(&app, &name, &version)?)?;
+    of_version(&app, &name, &version)?.check_on()?;
     call_named(app, &name, request).await
 }
 
@@ -280,11 +274,8 @@ pub fn tools() -> Vec<Arc<Tool>> {
 }
 
 async fn start_pack(call: Call, wanted: StartPack) -> ApiResult<Outcome> {
-    let tool = call
-        .app
-        .tool(&wanted.pack)
-        .filter(|tool| tool.pack.is_some())
-        .ok_or_else(|| unknown(&call.app, &wanted.pack))?;
+    find(&call.app, &wanted.pack)?.check_on()?;
+    let tool = call.app.tool(&wanted.pack).ok_or_else(|| unknown(&call.app, &wanted.pack))?;
     let mut args = wanted.input;
     args.insert("wait_s".to_owned(), 0.into());
     for (field, value) in

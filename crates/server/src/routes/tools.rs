@@ -119,6 +119,9 @@ pub async fn call_named(app: App, name: &str, request: Request) -> ApiResult<Res
     let claims = parts.extensions.get::<Claims>().cloned();
     let unknown = || ApiError::internal("the request has no caller");
     let (caller, claims) = caller.zip(claims).ok_or_else(unknown)?;
+    if let Some(pack) = app.packs.pack(name) {
+        pack.check_on()?;
+    }
     let tool = app.tool(name).ok_or_else(|| {
         let message =
             format!("the tool {name:?} does not exist: GET /api/v1/tools lists all tools");

@@ -22,7 +22,8 @@ pub struct DeliveryQuery {
     state: Option<DeliveryState>,
     /// Only the delivery of this job.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", regex(pattern = JobId::PATTERN))]
+    #[schemars(extend("x-expected" = JobId::EXPECTED))]
     job_id: Option<JobId>,
     /// How many; 50 by default.
     #[serde(default)]

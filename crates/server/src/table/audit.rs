@@ -39,7 +39,7 @@ pub fn operations() -> Vec<Operation> {
                 "Follow the audit log as server-sent events named `audit`, one for each new row. \
                  Continues after `Last-Event-ID`, also after a restart of the server.",
             )
-            .query::<audit::StreamQuery>()
+            .query::<audit::RowQuery>()
             .returns_text("text/event-stream"),
     ]
 }

@@ -251,3 +251,28 @@ impl Drop for Abandoned {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pack_has_examples_that_its_own_schema_allows() {
+        for pack in helmdeck_packs::built_in() {
+            let pack = Arc::new(pack);
+            assert!(!pack.examples.is_empty(), "{} has no example", pack.name);
+            let tool = pack_tool(&pack);
+            for example in &pack.examples {
+                let Value::Object(args) = example.input.clone() else {
+                    panic!("{}: an input is an object", pack.name);
+                };
+                let checked = input::check(tool.schema().unwrap(), args);
+                let mut checked =
+                    checked.unwrap_or_else(|error| panic!("{}: {error:?}", pack.name));
+                options(&mut checked).unwrap_or_else(|error| panic!("{}: {error:?}", pack.name));
+                let parsed = pack.parses(checked);
+                parsed.unwrap_or_else(|invalid| panic!("{}: {invalid}", pack.name));
+            }
+        }
+    }
+}

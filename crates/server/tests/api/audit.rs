@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use helmdeck_store::{AuditEntry, Store};
 use helmdeck_testkit::{Client, Desk, Listener, fake::FakeServer};
+use helmdeck_wire::SessionId;
 use http::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -259,6 +260,24 @@ async fn filters_narrow_the_list_and_wrong_ones_are_refused() {
     for wrong in ["from=yesterday", "limit=0", "limit=1001", "severity=bad", "cursor=x", "other=1"]
     {
         admin.get(&format!("{AUDIT}?{wrong}")).await.expect_error(400, "invalid_input");
+    }
+}
+
+#[tokio::test]
+async fn a_session_filter_has_the_form_of_session_ids() {
+    let server = FakeServer::start().await;
+    let admin = server.admin();
+    let digits: Vec<u8> = (0..36).collect();
+    for bytes in digits.as_chunks().0 {
+        let id = SessionId::from_random(*bytes);
+        assert!(rows(&admin, &format!("session_id={id}")).await.is_empty());
+    }
+    for wrong in ["", "7", "null", "sess-", "sess-0123456789ai", "sess-0123456789abc"] {
+        for path in [AUDIT, "/api/v1/audit/export", "/api/v1/audit/stream", "/api/v1/events"] {
+            let answer = admin.get(&format!("{path}?session_id={wrong}")).await;
+            let message = answer.expect_error(400, "invalid_input");
+            assert!(message.contains("the id of a session"), "{message}");
+        }
     }
 }
 

@@ -72,6 +72,36 @@ async fn a_program_of_the_operator_runs_in_the_session_with_its_own_limits() {
 }
 
 #[tokio::test]
+async fn an_async_pack_returns_a_handle_at_once_by_every_door() {
+    let folder = tempfile::tempdir().unwrap();
+    program(folder.path(), "report");
+    fs::write(folder.path().join("report.helmdeck-pack.yaml"), "async: true\n").unwrap();
+    let server = server(&folder).await;
+    let ann = server.client("ann", "sessions:*");
+    assert_eq!(ann.get("/api/v1/packs/cmd.report").await.expect(200).json()["async"], true);
+    let session = headless(&ann).await;
+    let guest = server.runtime.guest(&session);
+    guest.end_program("/report", 0, "{\"rows\": 3}", "");
+    // Its program is not copied before the handles are here.
+    guest.hold("file");
+    let input = json!({ "_session_id": session });
+    let mut ids = Vec::new();
+    for path in ["/api/v1/packs/cmd.report", "/api/v1/tools/cmd.report"] {
+        let job = ann.post(path, &input).await.expect(202).json();
+        assert_eq!(job["state"], "working", "{job}");
+        ids.push(job["job_id"].as_str().unwrap().to_owned());
+    }
+    let reply = modern(&server, "ann").ok("cmd-report", input).await;
+    assert_eq!(reply["state"], "working", "{reply}");
+    ids.push(reply["job_id"].as_str().unwrap().to_owned());
+    guest.let_go("file");
+    for id in ids {
+        let job = ann.get(&format!("/api/v1/jobs/{id}?wait_s=20")).await.expect(200).json();
+        assert_eq!((&job["state"], &job["output"]["rows"]), (&json!("completed"), &json!(3)));
+    }
+}
+
+#[tokio::test]
 async fn packs_of_the_operator_come_change_and_go_while_the_server_runs() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder).await;

@@ -16,7 +16,9 @@ use axum::{
     response::Redirect,
     routing::{any, get},
 };
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use helmdeck_testkit::{Client, fake::FakeServer};
+use memchr::memmem;
 use serde_json::{Value, json};
 
 use crate::outside::{Outside, ask, credential, output};
@@ -62,6 +64,50 @@ async fn secrets_are_substituted_for_their_host_and_never_returned_or_stored() {
         let found = bytes.windows(SECRET.len()).any(|part| part == SECRET.as_bytes());
         assert!(!found, "{} has the secret", file.display());
     }
+}
+
+#[tokio::test]
+async fn an_artifact_does_not_have_the_secret_that_its_job_used() {
+    let server = FakeServer::start_with(&[REACHABLE]).await;
+    let ann = server.client("ann", CALLER);
+    // Longer than the pieces in which files are stored, with secrets at every place.
+    let site = Outside::start(|_| {
+        let repeats = async |headers: HeaderMap| {
+            let key = headers.get("x-api-key").unwrap().to_str().unwrap().to_owned();
+            let encoded = BASE64_STANDARD.encode(&key);
+            (0..40_000).map(|n| format!("{n} {key} {encoded}\n")).collect::<String>()
+        };
+        Router::new().route("/log.txt", get(repeats))
+    })
+    .await;
+    credential(&ann, "service-key", &site.host, SECRET).await;
+    let input = json!({
+        "url": site.url("/log.txt"), "headers": { "X-Api-Key": "${vault:service-key}" },
+    });
+    let said = output(&ann, "http.fetch", &input).await;
+    let key = said["artifact_key"].as_str().unwrap();
+    let stored = ann.get(&format!("/api/v1/artifacts/download/{key}")).await.expect(200).text();
+    let lines: Vec<_> = stored.lines().collect();
+    assert_eq!((lines.len(), lines[39_999]), (40_000, "39999 ••• •••"));
+    assert!(lines.iter().all(|line| line.ends_with(" ••• •••")));
+    let forms = [SECRET.to_owned(), BASE64_STANDARD.encode(SECRET)];
+    let mut folders = vec![server.data_dir()];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            files += 1;
+            let bytes = fs::read(&path).unwrap();
+            for form in &forms {
+                let found = memmem::find(&bytes, form.as_bytes()).is_some();
+                assert!(!found, "{} has the secret", path.display());
+            }
+        }
+    }
+    assert!(files > 2, "the database, the key and the artifact");
 }
 
 #[tokio::test]

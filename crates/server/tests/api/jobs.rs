@@ -29,6 +29,35 @@ async fn a_handle_is_returned_at_once_and_the_result_can_be_read_again() {
 }
 
 #[tokio::test]
+async fn a_call_waits_for_45_seconds_and_then_returns_a_handle() {
+    let server = FakeServer::start().await;
+    let (ann, watching) = (server.client("ann", "sessions:*"), server.client("ann", "sessions:*"));
+    let session = headless(&ann).await;
+    let input = sleep(&session);
+    let mut call = Box::pin(ann.post("/api/v1/packs/cmd.run", &input));
+    let began = async || {
+        let list = watching.get("/api/v1/jobs?state=working").await.expect(200).json();
+        list["jobs"][0]["started_at"].as_str().map(str::to_owned)
+    };
+    tokio::select! {
+        _ = &mut call => panic!("the call waits"),
+        began = eventually(SOON, began) => drop(began.expect("it begins")),
+    }
+    server.clock.advance(Duration::from_secs(40));
+    tokio::select! {
+        _ = &mut call => panic!("40 seconds are not enough"),
+        () = tokio::time::sleep(Duration::from_millis(300)) => {}
+    }
+    server.clock.advance(Duration::from_secs(5));
+    let job = call.await.expect(202).json();
+    assert_eq!(job["state"], "working", "{job}");
+    // The handle is that of the job, which goes on.
+    let path = format!("/api/v1/jobs/{}", job["job_id"].as_str().unwrap());
+    assert_eq!(watching.get(&path).await.expect(200).json()["state"], "working");
+    assert_eq!(watching.delete(&path).await.expect(200).json()["state"], "cancelled");
+}
+
+#[tokio::test]
 async fn a_job_that_works_has_no_result_and_can_be_cancelled() {
     let server = FakeServer::start().await;
     let ann = server.client("ann", "sessions:*");

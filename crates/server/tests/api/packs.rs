@@ -183,3 +183,80 @@ async fn a_workspace_is_forgotten_after_its_session_has_ended() {
     };
     eventually(SOON, forgotten).await.expect("it is forgotten");
 }
+
+#[tokio::test]
+async fn a_disabled_pack_says_which_setting_enables_it_and_is_not_offered() {
+    let off = [("HELMDECK_EMAIL_ENABLED", "false"), ("HELMDECK_GITHUB_ENABLED", "false")];
+    let server = FakeServer::start_with(&off).await;
+    let ann = server.client("ann", "sessions:*");
+    let client = modern(&server, "ann");
+    let tools = client.tools().await;
+    let read = client.request("resources/read", json!({ "uri": "helmdeck://packs" })).await;
+    let resource = read.result()["contents"][0]["text"].as_str().unwrap().to_owned();
+    let resource: Value = serde_json::from_str(&resource).unwrap();
+    let email = json!({ "to": "ann@example.com", "subject": "x", "text": "x" });
+    let issue = json!({ "repo": "octocat/Hello-World", "issue_number": 1 });
+    for (pack, input, phrase) in [
+        ("email.send", email, "disabled; set HELMDECK_EMAIL_ENABLED=true"),
+        ("github.get_issue", issue, "disabled; set HELMDECK_GITHUB_ENABLED=true"),
+    ] {
+        let shown = ann.get(&format!("/api/v1/packs/{pack}")).await.expect(200).json();
+        assert_eq!(shown["unavailable"], phrase);
+        let mcp_name = pack.replace('.', "-");
+        assert!(!tools.iter().any(|tool| tool["name"] == mcp_name), "{pack} is not offered");
+        let mut listed = resource["packs"].as_array().unwrap().iter();
+        let listed = listed.find(|it| it["name"] == mcp_name).expect("it is listed with a reason");
+        assert_eq!((&listed["available"], &listed["reason"]), (&json!(false), &json!(phrase)));
+
+        let start = json!({ "pack": pack, "input": input });
+        for answer in [
+            ann.post(&format!("/api/v1/packs/{pack}"), &input).await,
+            ann.post(&format!("/api/v1/packs/{pack}/v1"), &input).await,
+            ann.post(&format!("/api/v1/tools/{pack}"), &input).await,
+            ann.post("/api/v1/tools/pack.start", &start).await,
+        ] {
+            assert_eq!(answer.json()["retryable"], false);
+            let message = answer.expect_error(409, "not_ready");
+            assert!(message.ends_with(phrase), "{message}");
+        }
+        for (tool, args) in [(mcp_name.as_str(), input), ("pack-start", start)] {
+            let refused = client.error(tool, args).await;
+            assert!(refused["message"].as_str().unwrap().ends_with(phrase), "{refused}");
+        }
+    }
+    assert_eq!(ann.get("/api/v1/jobs").await.expect(200).json()["count"], 0);
+    let others = ann.get("/api/v1/packs/http.fetch").await.expect(200).json();
+    assert!(others.get("unavailable").is_none(), "the others stay enabled");
+}
+
+#[tokio::test]
+async fn a_reader_that_is_disabled_is_refused_before_a_session_starts() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let page = json!({ "url": "https://example.com", "engine": "firecrawl" });
+    let document = json!({ "source_b64": "aGk=", "filename": "a.html", "engine": "docling" });
+    for (pack, input, phrase) in [
+        ("web.scrape", page, "disabled; set HELMDECK_FIRECRAWL_ENABLED=true"),
+        ("doc.parse", document, "disabled; set HELMDECK_DOCLING_ENABLED=true"),
+    ] {
+        let answer = ann.post(&format!("/api/v1/packs/{pack}"), &input).await;
+        assert_eq!(answer.json()["field"], "engine");
+        let message = answer.expect_error(400, "invalid_input");
+        assert!(message.ends_with(phrase), "{message}");
+    }
+    assert!(server.runtime.guests().is_empty());
+}
+
+#[tokio::test]
+async fn a_pack_shows_calls_that_its_own_schema_allows() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let shown = ann.get("/api/v1/packs/web.scrape").await.expect(200).json();
+    let example = &shown["examples"][0];
+    assert!(example["title"].is_string() && example["input"]["url"].is_string(), "{shown}");
+    let read = json!({ "uri": "helmdeck://packs/web-scrape" });
+    let read = modern(&server, "ann").request("resources/read", read).await.result();
+    let pack: Value = serde_json::from_str(read["contents"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(pack["examples"], shown["examples"]);
+    assert_eq!(pack["outputSchema"], shown["output_schema"], "resources have the whole schema");
+}

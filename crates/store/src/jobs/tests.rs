@@ -116,7 +116,7 @@ fn webhook(number: u8) -> NewDelivery {
 async fn end(store: &Store, mut job: StoredJob) -> StoredJob {
     job.state = JobState::Completed;
     job.ended_at = Some(job.created_at + Duration::seconds(1));
-    store.save_job(&job).await.unwrap();
+    store.end_job(&job).await.unwrap();
     job
 }
 

@@ -1,6 +1,7 @@
 //! The tools, as MCP clients see them.
 
-use helmdeck_testkit::fake::FakeServer;
+use helmdeck_schema::Schema;
+use helmdeck_testkit::fake::{FakeServer, sample};
 use serde_json::{Value, json};
 
 use super::{client::McpClient, modern, session_of};
@@ -50,6 +51,75 @@ async fn the_core_profile_costs_at_most_4000_tokens() {
     assert!(listed.len() <= 14, "{} tools", listed.len());
     // JSON has about four characters a token.
     assert!(bytes / 4 <= 4000, "{bytes} bytes");
+}
+
+#[tokio::test]
+async fn the_whole_catalogue_costs_at_most_150_000_bytes() {
+    let server = FakeServer::start().await;
+    let listed = modern(&server, "ann").tools().await;
+    let size = |of: &dyn Fn(&Value) -> usize| listed.iter().map(of).sum::<usize>();
+    let inputs = size(&|tool| tool["inputSchema"].to_string().len());
+    let outputs = size(&|tool| tool.get("outputSchema").map_or(0, |it| it.to_string().len()));
+    let all = serde_json::to_string(&listed).unwrap().len();
+    assert!(all <= 150_000, "{all} bytes, {inputs} of inputs, {outputs} of outputs");
+}
+
+#[tokio::test]
+async fn replies_match_the_listed_output_schemas() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    client.ok("session-create", json!({ "mode": "desktop" })).await;
+    let mut checked = Vec::new();
+    for tool in client.tools().await {
+        let (name, input) = (tool["name"].as_str().unwrap(), &tool["inputSchema"]);
+        let Some(output) = tool.get("outputSchema").filter(|_| name != "session-end") else {
+            continue;
+        };
+        let result = client.call(name, sample(input, input)).await;
+        if result["isError"] == true {
+            continue;
+        }
+        let schema = Schema::new(output.clone()).unwrap();
+        let reply = &result["structuredContent"];
+        schema.check(reply).unwrap_or_else(|wrong| panic!("{name}: {wrong}: {reply}"));
+        checked.push(name.to_owned());
+    }
+    assert!(checked.len() > 40, "only {checked:?}");
+}
+
+#[tokio::test]
+async fn a_listed_output_schema_allows_what_the_whole_one_allows() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    for tool in client.tools().await {
+        let Some(listed) = tool.get("outputSchema") else { continue };
+        let name = tool["name"].as_str().unwrap();
+        let uri = json!({ "uri": format!("helmdeck://packs/{name}") });
+        let read = client.request("resources/read", uri).await.result();
+        let whole = read["contents"][0]["text"].as_str().unwrap();
+        let whole = serde_json::from_str::<Value>(whole).unwrap()["outputSchema"].take();
+        let mut reply = sample(&whole, &whole);
+        if whole["type"] != "object" {
+            reply = json!({ "result": reply });
+        }
+        let listed = Schema::new(listed.clone()).unwrap();
+        listed.check(&reply).unwrap_or_else(|wrong| panic!("{name}: {wrong}: {reply}"));
+    }
+}
+
+#[tokio::test]
+async fn a_search_for_one_tool_returns_everything_about_it() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    let found = client.ok("tools-search", json!({ "query": "fs.read" })).await;
+    let tools = found["tools"].as_array().unwrap();
+    let tool = tools.iter().find(|tool| tool["name"] == "fs-read").unwrap();
+    let input = &tool["inputSchema"]["properties"];
+    assert!(input["webhook_url"].is_object() && input["path"]["pattern"].is_string(), "{tool}");
+    let output = &tool["outputSchema"]["properties"]["output"]["properties"];
+    assert!(output["sha256"]["description"].is_string(), "{tool}");
+    let others = tools.iter().filter(|tool| tool["name"] != "fs-read");
+    assert!(others.into_iter().all(|tool| tool.get("outputSchema").is_none()));
 }
 
 #[tokio::test]
