@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -107,7 +107,8 @@ step("through `helmdeck cdp`, files are on this machine", async () => {
   bridge = spawn(process.env.HELMDECK_BIN, line, { stdio: ["ignore", "pipe", "inherit"] });
   const said = await new Promise((resolve) => bridge.stdout.once("data", (text) => resolve(`${text}`)));
   [here] = said.match(/http:\/\/127\.0\.0\.1:\d+/);
-  const near = await chromium.connectOverCDP(here);
+  // With isLocal, Playwright sends the path of a file; otherwise its content.
+  const near = await chromium.connectOverCDP(here, { isLocal: true });
   const context = await near.newContext();
   const mine = await context.newPage();
   await mine.goto(local);
@@ -120,9 +121,10 @@ step("through `helmdeck cdp`, files are on this machine", async () => {
   const names = await session.names("Downloads");
   for (const name of ["report.txt", "report (1).txt", "report (2).txt"]) assert.ok(names.includes(name), `${names}`);
   await writeFile(join(folder, "letter ü.txt"), "from this machine");
+  await utimes(join(folder, "letter ü.txt"), 1580702706, 1580702706);
   await mine.setInputFiles("#file", join(folder, "letter ü.txt"));
-  const sent = "(async () => { const [file] = document.querySelector('#file').files; return [file.name, await file.text()]; })()";
-  assert.deepEqual(await mine.evaluate(sent), ["letter ü.txt", "from this machine"]);
+  const sent = "(async () => { const [file] = document.querySelector('#file').files; return [file.name, await file.text(), file.lastModified]; })()";
+  assert.deepEqual(await mine.evaluate(sent), ["letter ü.txt", "from this machine", 1580702706000]);
   await near.close();
 
   // For tools that only know a host and a port, or only pages.

@@ -165,6 +165,10 @@ impl Upload {
     fn finish(mut self) -> Result<FileStored, GuestError> {
         let path = &self.target.path;
         let (_, name) = path.split().ok_or_else(|| refusal(Errno::ISDIR, path))?;
+        if let Some(modified_at) = self.target.modified_at {
+            let changed = self.file.set_modified(modified_at.into());
+            changed.map_err(|error| GuestError::Io("the time of a file", error))?;
+        }
         let flags = if self.target.replace { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
         renameat_with(&self.folder, &self.name, &self.folder, name, flags)
             .map_err(|errno| refusal(errno, path))?;

@@ -54,7 +54,7 @@ impl Download {
 impl Link {
     /// Lists a folder of the home.
     pub async fn list_files(&self, path: &HomePath) -> Result<FileList, LinkError> {
-        let file = OneFile { path: path.clone(), replace: false, range: None };
+        let file = OneFile::new(path.clone());
         let reply = self.call(get(&address(route::FOLDER, &file)?)?, LIST_DEADLINE).await?;
         parsed(&reply.body)
     }
@@ -65,7 +65,7 @@ impl Link {
         path: &HomePath,
         range: Option<ByteRange>,
     ) -> Result<Download, LinkError> {
-        let file = OneFile { path: path.clone(), replace: false, range };
+        let file = OneFile { range, ..OneFile::new(path.clone()) };
         self.download(get(&address(route::FILE, &file)?)?).await
     }
 

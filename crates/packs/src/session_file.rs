@@ -42,7 +42,7 @@ impl JobFolder {
     ) -> PackResult<String> {
         let path = format!("{}/{}", self.folder, plain_name(name));
         let parsed = HomePath::parse(&path).map_err(PackError::failed)?;
-        let file = OneFile { path: parsed, replace: true, range: None };
+        let file = OneFile { replace: true, ..OneFile::new(parsed) };
         let (mut pieces, body) = Channel::<Bytes, io::Error>::new(WAITING);
         let body: Outgoing = body.map_err(Into::into).boxed_unsync();
         let feeding = async move {

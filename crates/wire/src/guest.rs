@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use time::{OffsetDateTime, serde::rfc3339};
 
 use crate::{
     browser::{ColorScheme, Geolocation},
@@ -146,6 +147,16 @@ pub struct OneFile {
     /// The part of the file to read; defaults to all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<ByteRange>,
+    /// The time of the last change that a new file gets; defaults to now.
+    #[serde(default, with = "rfc3339::option", skip_serializing_if = "Option::is_none")]
+    pub modified_at: Option<OffsetDateTime>,
+}
+
+impl OneFile {
+    /// The whole file or folder at a path.
+    pub fn new(path: HomePath) -> Self {
+        Self { path, replace: false, range: None, modified_at: None }
+    }
 }
 
 /// One line of the guest's progress report.

@@ -9793,6 +9793,8 @@ export interface operations {
     write_file: {
         parameters: {
             query?: {
+                /** @description Time of its last change; now by default. */
+                modified_at?: string;
                 /** @description Whether it may replace an existing file; true by default. */
                 replace?: boolean;
             };

@@ -14,6 +14,7 @@ use std::{
 };
 
 use http::{HeaderMap, Method};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio::{
     fs::{self, File, OpenOptions},
     time::timeout,
@@ -107,8 +108,11 @@ impl Files {
     }
 
     async fn put(&self, path: &Path, place: &str) -> Result<(), Failure> {
-        let body = transfer::body_of(File::open(path).await?);
-        let (path, headers) = (self.path(place), HeaderMap::new());
+        let file = File::open(path).await?;
+        // Pages see the time of the last change.
+        let changed = OffsetDateTime::from(file.metadata().await?.modified()?).format(&Rfc3339)?;
+        let path = format!("{}?modified_at={changed}", self.path(place));
+        let (body, headers) = (transfer::body_of(file), HeaderMap::new());
         let put = transfer::call(&self.server, Method::PUT, &path, headers, body);
         timeout(FILE_DEADLINE, put).await??;
         Ok(())

@@ -51,6 +51,9 @@ async fn uploaded_files_are_visible_to_programs_and_download_unchanged() {
     let kinds: Vec<_> = listed["entries"].as_array().unwrap().iter().map(|e| &e["kind"]).collect();
     assert_eq!(kinds, ["directory", "directory", "file", "link"]);
     assert_eq!(listed["entries"][2]["size"], 3);
+    let dated = "A?modified_at=2020-02-03T04:05:06.789Z";
+    put(&client, &desk, dated, "hi").await.expect(201);
+    assert_eq!(desk.shell("stat -c %.3Y ~/A").await.trim(), "1580702706.789");
     // A link inside the home is followed.
     assert_eq!(names(&list(&client, &desk, "Work/link").await.expect(200).json()), ["ü #?%.bin"]);
 

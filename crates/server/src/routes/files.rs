@@ -12,6 +12,7 @@ use http::{HeaderValue, StatusCode, header};
 use http_body_util::BodyExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use time::OffsetDateTime;
 
 use crate::{
     error::{ApiError, ApiResult},
@@ -50,6 +51,10 @@ pub struct WriteFile {
     /// Whether it may replace an existing file; true by default.
     #[serde(default = "yes")]
     replace: bool,
+    /// Time of its last change; now by default.
+    #[serde(default, with = "time::serde::rfc3339::option")]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    modified_at: Option<OffsetDateTime>,
     /// Content as text. HTTP clients send it as the body.
     content: Option<String>,
     /// Content in base64, for binary files.
@@ -87,7 +92,8 @@ pub async fn read_file(call: Call, wanted: ReadFile) -> ApiResult<Outcome> {
 pub async fn write_file(call: Call, file: WriteFile) -> ApiResult<FileStored> {
     let content = Content { text: file.content, base64: file.content_base64 };
     let content = call.content(content)?.map_err(Into::into).boxed_unsync();
-    let file = OneFile { path: file.path, replace: file.replace, range: None };
+    let (replace, modified_at) = (file.replace, file.modified_at);
+    let file = OneFile { replace, modified_at, ..OneFile::new(file.path) };
     Ok(call.session()?.write_file(&call.caller, &file, content).await?)
 }
 

@@ -41,6 +41,21 @@ async fn files_belong_to_their_owner_and_need_the_right_to_act() {
 }
 
 #[tokio::test]
+async fn an_uploaded_file_keeps_its_time_of_change() {
+    let server = FakeServer::start().await;
+    let client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    put(&client, &desk, "old?modified_at=2020-02-03T04:05:06.789Z", "x").await.expect(201);
+    let listed = client.get(&format!("/api/v1/sessions/{}/files", desk.id)).await.json();
+    assert_eq!(listed["entries"][0]["modified_at"], "2020-02-03T04:05:06.789Z");
+    for wrong in ["yesterday", "2020-02-03", "1580702706"] {
+        let refused = put(&client, &desk, &format!("a?modified_at={wrong}"), "x").await;
+        let message = refused.expect_error(400, "invalid_input");
+        assert!(message.contains("modified_at"), "{message}");
+    }
+}
+
+#[tokio::test]
 async fn a_path_outside_the_home_does_not_reach_the_guest() {
     let server = FakeServer::start().await;
     let client = server.admin();

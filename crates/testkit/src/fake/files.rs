@@ -1,17 +1,23 @@
 //! The home of a fake guest, in memory.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::UNIX_EPOCH};
 
 use bytes::Bytes;
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
     file::{FileEntry, FileKind, FileList, FileStored, HomePath},
+    guest::OneFile,
 };
 
 /// Files by path. A folder exists as long as it has content.
 #[derive(Default)]
 pub struct Home {
-    files: BTreeMap<String, Bytes>,
+    files: BTreeMap<String, Stored>,
+}
+
+struct Stored {
+    file: OneFile,
+    content: Bytes,
 }
 
 impl Home {
@@ -19,13 +25,13 @@ impl Home {
     pub fn list(&self, path: &HomePath) -> Result<FileList, ErrorBody> {
         let within = folder(path);
         let mut entries = BTreeMap::new();
-        for (name, content) in &self.files {
+        for (name, stored) in &self.files {
             let Some(rest) = name.strip_prefix(&within) else { continue };
             let (name, kind, size) = match rest.split_once('/') {
                 Some((name, _)) => (name, FileKind::Directory, 0),
-                None => (rest, FileKind::File, content.len() as u64),
+                None => (rest, FileKind::File, stored.content.len() as u64),
             };
-            let modified_at = std::time::UNIX_EPOCH.into();
+            let modified_at = stored.file.modified_at.unwrap_or_else(|| UNIX_EPOCH.into());
             let entry = FileEntry { name: name.to_owned(), kind, size, modified_at };
             entries.insert((kind, name.to_owned()), entry);
         }
@@ -45,27 +51,23 @@ impl Home {
     pub fn read(&self, path: &HomePath) -> Result<Bytes, ErrorBody> {
         let is_folder = || self.files.keys().any(|name| name.starts_with(&folder(path)));
         match self.files.get(path.as_str()) {
-            Some(content) => Ok(content.clone()),
+            Some(stored) => Ok(stored.content.clone()),
             None if is_folder() => Err(refusal(ErrorCode::NotAFile, path, "is not a file")),
             None => Err(refusal(ErrorCode::FileNotFound, path, "does not exist in the session")),
         }
     }
 
     /// Writes a file.
-    pub fn write(
-        &mut self,
-        path: &HomePath,
-        replace: bool,
-        content: Bytes,
-    ) -> Result<FileStored, ErrorBody> {
-        if !replace && self.files.contains_key(path.as_str()) {
+    pub fn write(&mut self, file: &OneFile, content: Bytes) -> Result<FileStored, ErrorBody> {
+        let path = &file.path;
+        if !file.replace && self.files.contains_key(path.as_str()) {
             return Err(refusal(ErrorCode::FileExists, path, "exists already"));
         }
         if path.as_str().is_empty() || self.files.keys().any(|it| it.starts_with(&folder(path))) {
             return Err(refusal(ErrorCode::NotAFile, path, "is not a file"));
         }
         let size = content.len() as u64;
-        self.files.insert(path.to_string(), content);
+        self.files.insert(path.to_string(), Stored { file: file.clone(), content });
         Ok(FileStored { path: path.to_string(), size })
     }
 }

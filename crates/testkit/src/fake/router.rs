@@ -246,7 +246,7 @@ async fn write_file(
     let decided = guest.decide("file").await;
     noted.answered();
     decided.map_err(Refused)?;
-    guest.shared.home.lock().write(&file.path, file.replace, content).map(Json).map_err(Refused)
+    guest.shared.home.lock().write(&file, content).map(Json).map_err(Refused)
 }
 
 /// Accepts and discards a profile or an extension.
