@@ -5,6 +5,7 @@ use helmdeck_cdp::CdpError;
 use helmdeck_wire::{
     browser::{PageScreenshot, Selector},
     screen::{Format, Picture},
+    vendor_size::SizeRule,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,6 +38,8 @@ struct Layout {
 struct Viewport {
     page_x: f64,
     page_y: f64,
+    client_width: f64,
+    client_height: f64,
 }
 
 impl PageAction {
@@ -49,10 +52,19 @@ impl PageAction {
             self.bring_to_front().await?;
         }
         let format = shot.format.unwrap_or_default();
-        let clip = match &shot.selector {
+        let part = match &shot.selector {
             Some(selector) => Some(self.clip(selector).await?),
             None if shot.full_page => Some(self.layout().await?.css_content_size),
             None => None,
+        };
+        let clip = match part {
+            // The browser scales only parts.
+            None if shot.size_rule.is_some() => {
+                let view = self.layout().await?.css_visual_viewport;
+                let (width, height) = (view.client_width, view.client_height);
+                Some(Rect { x: view.page_x, y: view.page_y, width, height })
+            }
+            part => part,
         };
         let mut params = json!({
             "format": match format {
@@ -60,18 +72,21 @@ impl PageAction {
                 Format::Webp => "webp",
                 Format::Jpeg => "jpeg",
             },
-            "captureBeyondViewport": clip.is_some(),
+            "captureBeyondViewport": part.is_some(),
             "optimizeForSpeed": true,
         });
+        let mut scale = 1.0;
         if let (Some(clip), Some(params)) = (clip, params.as_object_mut()) {
             let side = |length: f64| length.clamp(1.0, MAX_LENGTH);
             let (width, height) = (side(clip.width), side(clip.height));
-            params.insert(
-                "clip".into(),
-                json!({
-                    "x": clip.x, "y": clip.y, "width": width, "height": height, "scale": 1,
-                }),
-            );
+            scale = shot.size_rule.map_or(1.0, |rule| fitting(rule, width, height));
+            let clip = json!({
+                "x": clip.x, "y": clip.y, "width": width, "height": height, "scale": scale,
+            });
+            // Without a clip, the browser takes half the time.
+            if part.is_some() || scale < 1.0 {
+                params.insert("clip".into(), clip);
+            }
         }
         if format == Format::Webp
             && let Some(params) = params.as_object_mut()
@@ -85,7 +100,7 @@ impl PageAction {
             CdpError::Nonsense(<serde_json::Error as serde::de::Error>::custom(error))
         })?;
         let (width, height) = size(&bytes).unwrap_or_default();
-        let corner = clip.map_or((0.0, 0.0), |clip| (clip.x, clip.y));
+        let corner = part.map_or((0.0, 0.0), |part| (part.x, part.y));
         Ok(Picture {
             format,
             id: format!("page-{number}"),
@@ -93,7 +108,7 @@ impl PageAction {
             height,
             // Coordinates are not negative, and small.
             origin: (corner.0.max(0.0) as u32, corner.1.max(0.0) as u32),
-            scale: 1.0,
+            scale,
             bytes: bytes.into(),
         })
     }
@@ -127,6 +142,24 @@ impl PageAction {
         }
         Ok(())
     }
+}
+
+/// The scale at which a picture of this size is within the limits of the rule. The browser rounds
+/// sizes to the nearest pixel.
+fn fitting(rule: SizeRule, width: f64, height: f64) -> f64 {
+    // Lengths are at most `MAX_LENGTH`.
+    let (whole_width, whole_height) = (width as u32, height as u32);
+    let (to_width, to_height) = rule.size(whole_width, whole_height);
+    if (to_width, to_height) == (whole_width, whole_height) {
+        return 1.0;
+    }
+    // The longer side decides: its scale is the more exact one. Half pixels are rounded down.
+    let scale = if width >= height {
+        f64::from(to_width) / f64::from(whole_width.max(1))
+    } else {
+        f64::from(to_height) / f64::from(whole_height.max(1))
+    };
+    scale * (1.0 - 1e-9)
 }
 
 /// The width and height in the header of an encoded picture.
@@ -166,7 +199,25 @@ fn size(bytes: &[u8]) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
+    use helmdeck_wire::vendor_size::Vendor;
+
     use super::*;
+
+    #[test]
+    fn the_scale_gives_the_size_of_the_rule() {
+        for vendor in [Vendor::Anthropic, Vendor::Openai, Vendor::Gemini] {
+            for (width, height) in [(1280, 713), (1920, 1080), (1280, 9000), (2560, 1440), (30, 40)] {
+                let rule = SizeRule::Vendor(vendor);
+                let scale = fitting(rule, width.into(), height.into());
+                let rounded = |length: u32| (f64::from(length) * scale).round() as u32;
+                let (to_width, to_height) = rule.size(width, height);
+                let (got_width, got_height) = (rounded(width), rounded(height));
+                let near = |got: u32, to: u32| got == to || got + 1 == to;
+                assert!(near(got_width, to_width) && near(got_height, to_height), "{width}x{height}");
+            }
+        }
+        assert_eq!(fitting(SizeRule::Vendor(Vendor::Openai), 1280.0, 713.0), 1.0);
+    }
 
     #[test]
     fn the_size_is_read_from_the_header_of_a_picture() {

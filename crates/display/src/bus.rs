@@ -14,6 +14,7 @@
 //! after the last screenshot; only its idle connection stays open.
 
 mod driver;
+mod drawn;
 pub(crate) mod shot;
 mod source;
 

@@ -1,18 +1,21 @@
 //! Pictures: pixels, scaling and encoding. Pure.
 
-use std::borrow::Cow;
+mod jpeg;
+mod png;
+mod resize;
+pub(crate) mod stripes;
 
-use fast_image_resize::{
-    FilterType, ResizeAlg, ResizeOptions, Resizer,
-    images::{TypedImage, TypedImageRef},
-    pixels::U8x3,
-};
+use std::{borrow::Cow, ops::Range};
+
 use helmdeck_wire::screen::Format;
 
 use crate::{error::DisplayError, segment::Region};
+use stripes::{Stripes, in_parallel, threads};
 
 /// The default JPEG quality: text stays readable and files small.
 const JPEG_QUALITY: u8 = 80;
+/// Of a usual screen.
+const PIXELS_OF_A_STRIPE: usize = 1920 * stripes::ROWS as usize;
 /// Smaller widths are not useful.
 const MIN_WIDTH: u32 = 16;
 
@@ -57,12 +60,27 @@ impl Pixels {
     /// Converts the X server's format: blue, green, red and one unused byte.
     pub(crate) fn from_bgrx(width: u16, height: u16, bgrx: &[u8]) -> Self {
         let mut rgb = vec![0; bgrx.len() / 4 * 3];
-        let (from, _) = bgrx.as_chunks::<4>();
-        let (to, _) = rgb.as_chunks_mut::<3>();
-        for ([red, green, blue], [b, g, r, _]) in to.iter_mut().zip(from) {
-            (*red, *green, *blue) = (*r, *g, *b);
-        }
+        convert(bgrx, &mut rgb);
         Self { width: width.into(), height: height.into(), rgb }
+    }
+
+    /// Replaces whole rows by others in the X server's format.
+    pub(crate) fn replace_rows(&mut self, first: u32, bgrx: &[u8]) {
+        let from = first as usize * self.row_length();
+        if let Some(rows) = self.rgb.get_mut(from..from + bgrx.len() / 4 * 3) {
+            convert(bgrx, rows);
+        }
+    }
+
+    /// The length of a row in bytes.
+    fn row_length(&self) -> usize {
+        self.width as usize * 3
+    }
+
+    /// The bytes of these rows.
+    fn rows(&self, rows: Range<u32>) -> &[u8] {
+        let at = |row: u32| row as usize * self.row_length();
+        self.rgb.get(at(rows.start)..at(rows.end)).unwrap_or_default()
     }
 
     /// Draws the pointer over the pixels.
@@ -81,64 +99,41 @@ impl Pixels {
         }
     }
 
-    fn pixel_mut(&mut self, x: i32, y: i32) -> Option<&mut [u8]> {
+    pub(crate) fn pixel_mut(&mut self, x: i32, y: i32) -> Option<&mut [u8]> {
         let (x, y) = (usize::try_from(x).ok()?, usize::try_from(y).ok()?);
         let width = self.width as usize;
         let at = (x < width).then_some((y * width + x) * 3)?;
         self.rgb.get_mut(at..at + 3)
     }
 
-    /// The picture in another size.
-    pub(crate) fn scaled(&self, width: u32, height: u32) -> Result<Cow<'_, Self>, DisplayError> {
-        if (width, height) == (self.width, self.height) {
-            return Ok(Cow::Borrowed(self));
-        }
-        // One pixel type: the generic code takes a minute to compile.
-        let from = TypedImageRef::<U8x3>::from_buffer(self.width, self.height, &self.rgb);
-        let from = from.map_err(|error| DisplayError::Encode(error.into()))?;
-        let mut rgb = vec![0; width as usize * height as usize * 3];
-        let to = TypedImage::<U8x3>::from_buffer(width, height, &mut rgb);
-        let mut to = to.map_err(|error| DisplayError::Encode(error.into()))?;
-        let filter = ResizeAlg::Convolution(FilterType::Lanczos3);
-        Resizer::new()
-            .resize_typed(&from, &mut to, &ResizeOptions::new().resize_alg(filter))
-            .map_err(|error| DisplayError::Encode(error.into()))?;
-        Ok(Cow::Owned(Self { width, height, rgb }))
-    }
-
-    /// A part of the picture, clipped to its bounds.
+    /// A part of the picture, within its bounds.
     pub(crate) fn cropped(&self, region: Region) -> Cow<'_, Self> {
         let (width, height) = (u32::from(region.width), u32::from(region.height));
         if (width, height) == (self.width, self.height) {
             return Cow::Borrowed(self);
         }
         let bytes = |pixels: u16| usize::from(pixels) * 3;
-        let rows = self.rgb.chunks_exact(self.width.max(1) as usize * 3);
-        let rows = rows.skip(region.y.into()).take(region.height.into());
-        let parts = rows.map(|row| row.get(bytes(region.x)..bytes(region.x) + bytes(region.width)));
-        let rgb = parts.flatten().flatten().copied().collect();
+        let mut rgb = Vec::with_capacity(bytes(region.width) * usize::from(region.height));
+        let rows = self.rgb.chunks_exact(self.row_length().max(1));
+        for row in rows.skip(region.y.into()).take(region.height.into()) {
+            let part = row.get(bytes(region.x)..bytes(region.x) + bytes(region.width));
+            rgb.extend_from_slice(part.unwrap_or_default());
+        }
         Cow::Owned(Self { width, height, rgb })
     }
 
-    pub(crate) fn encoded(&self, coding: Coding) -> Result<Vec<u8>, DisplayError> {
+    /// Encodes the picture. `stripes` are those of the picture, and keep what is made.
+    pub(crate) fn encoded(
+        &self,
+        coding: Coding,
+        stripes: &Stripes,
+    ) -> Result<Vec<u8>, DisplayError> {
         let encoded = match coding {
-            Coding::Png => self.png(),
+            Coding::Png => png::encode(self, stripes),
             Coding::Webp => self.webp(),
-            Coding::Jpeg(quality) => self.jpeg(quality),
+            Coding::Jpeg(quality) => jpeg::encode(self, stripes, quality),
         };
         encoded.map_err(DisplayError::Encode)
-    }
-
-    fn png(&self) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
-        let mut bytes = Vec::with_capacity(self.rgb.len() / 4);
-        let mut encoder = png::Encoder::new(&mut bytes, self.width, self.height);
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_compression(png::Compression::Fast);
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(&self.rgb)?;
-        writer.finish()?;
-        Ok(bytes)
     }
 
     fn webp(&self) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
@@ -147,14 +142,21 @@ impl Pixels {
         encoder.encode(&self.rgb, self.width, self.height, image_webp::ColorType::Rgb8)?;
         Ok(bytes)
     }
+}
 
-    fn jpeg(&self, quality: u8) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
-        let mut bytes = Vec::with_capacity(self.rgb.len() / 8);
-        let encoder = jpeg_encoder::Encoder::new(&mut bytes, quality);
-        let (width, height) = (u16::try_from(self.width)?, u16::try_from(self.height)?);
-        encoder.encode(&self.rgb, width, height, jpeg_encoder::ColorType::Rgb)?;
-        Ok(bytes)
-    }
+/// Converts the X server's pixels, large pictures by several threads.
+fn convert(bgrx: &[u8], rgb: &mut [u8]) {
+    let pixels = bgrx.len() / 4;
+    let threads = threads(pixels / PIXELS_OF_A_STRIPE);
+    let band = pixels.div_ceil(threads).max(1);
+    let bands = bgrx.chunks(band * 4).zip(rgb.chunks_mut(band * 3)).collect();
+    in_parallel(threads, bands, |(bgrx, rgb): (&[u8], &mut [u8])| {
+        let (from, _) = bgrx.as_chunks::<4>();
+        let (to, _) = rgb.as_chunks_mut::<3>();
+        for ([red, green, blue], [b, g, r, _]) in to.iter_mut().zip(from) {
+            (*red, *green, *blue) = (*r, *g, *b);
+        }
+    });
 }
 
 /// The size at most `max_width` wide with the same aspect ratio, and screen pixels per pixel.

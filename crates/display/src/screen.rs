@@ -1,6 +1,6 @@
 //! Screenshots: the frame bus captures them; they are cropped and encoded here.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use bytes::Bytes;
 use helmdeck_task::block_in_place;
@@ -8,11 +8,12 @@ use helmdeck_wire::screen::{Format, Picture, Screenshot, Zoom};
 use x11rb::protocol::xfixes::ConnectionExt as _;
 
 use crate::{
-    bus::shot::{Look, encode},
+    bus::shot::Look,
     connection::Connection,
     display::Display,
     error::DisplayError,
-    picture::{Cursor, fit, narrow},
+    marks::{Mark, draw_marks},
+    picture::{Cursor, fit, narrow, stripes::Stripes},
     segment::Region,
 };
 
@@ -23,22 +24,40 @@ impl Display {
         action: &Screenshot,
         format: Format,
     ) -> Result<Picture, DisplayError> {
+        self.marked_screenshot(action, format, &[]).await
+    }
+
+    /// A picture of the whole screen with a numbered mark on each of these parts of the screen, the
+    /// first being number 1. Numbers have the same size whatever the size of the picture.
+    pub async fn marked_screenshot(
+        &self,
+        action: &Screenshot,
+        format: Format,
+        marks: &[Mark],
+    ) -> Result<Picture, DisplayError> {
         let format = action.format.unwrap_or(format);
         let shot = self.still().await?;
         let region = shot.whole();
-        let full = u32::from(region.width);
-        let size = narrow(full, region.height.into(), action.max_width.unwrap_or(full));
-        let look = look(region, size, format);
+        let size = size(action, region.width.into(), region.height.into());
         let bytes = block_in_place(|| {
-            if !action.cursor {
-                return shot.encoded(look);
+            if !action.cursor && marks.is_empty() {
+                return shot.encoded(look(region, size, format));
             }
-            // The current position: pointer moves do not count as changes of the screen.
             let mut pixels = shot.pixels().clone();
-            if let Some(pointer) = self.query().and_then(|(x, _)| pointer(&x))? {
-                pixels.draw(&pointer);
+            // The current position: pointer moves do not count as changes of the screen.
+            let pointer = if action.cursor { pointer(&self.query()?.0)? } else { None };
+            if let Some(pointer) = &pointer {
+                pixels.draw(pointer);
             }
-            encode(&pixels, look)
+            let (width, height, scale) = size;
+            let scaled = match pixels.scaled(region, width, height)? {
+                Cow::Owned(scaled) => Some(scaled),
+                Cow::Borrowed(_) => None,
+            };
+            let mut pixels = scaled.unwrap_or(pixels);
+            let marks: Vec<Mark> = marks.iter().map(|mark| mark.scaled(scale)).collect();
+            draw_marks(&mut pixels, &marks);
+            Ok(pixels.encoded(format.into(), &Stripes::new(height))?.into())
         })?;
         Ok(self.picture(region, size, format, bytes))
     }
@@ -83,6 +102,14 @@ impl Display {
         let origin = (region.x.into(), region.y.into());
         Picture { format, id: self.picture_id(), width, height, origin, scale, bytes }
     }
+}
+
+/// The size of a screenshot, and picture pixels per screen pixel.
+fn size(action: &Screenshot, full_width: u32, full_height: u32) -> (u32, u32, f64) {
+    let max_width = action.max_width.unwrap_or(full_width);
+    let (width, height, _) = narrow(full_width, full_height, max_width);
+    let (width, height) = action.size_rule.map_or((width, height), |rule| rule.size(width, height));
+    (width, height, f64::from(width) / f64::from(full_width.max(1)))
 }
 
 fn look(region: Region, (width, height, _): (u32, u32, f64), format: Format) -> Look {

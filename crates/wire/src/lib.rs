@@ -45,6 +45,7 @@ pub mod status;
 pub mod ticket;
 pub mod token;
 pub mod vault;
+pub mod vendor_size;
 pub mod webhook;
 pub mod window;
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{action::action, body::BytesReply, pointer::Px};
+use crate::{action::action, body::BytesReply, pointer::Px, vendor_size::SizeRule};
 
 /// Encoding of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -109,6 +109,10 @@ pub struct Screenshot {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 16, max = 7680))]
     pub max_width: Option<u32>,
+    /// Scale down to the size that models of this vendor see as it is, or to given limits. The scale
+    /// is in a header.
+    #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
+    pub size_rule: Option<SizeRule>,
     /// Draw the pointer into the picture.
     #[serde(default)]
     pub cursor: bool,

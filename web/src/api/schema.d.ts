@@ -5420,6 +5420,15 @@ export interface components {
             /** @description The site. */
             origin: components["schemas"]["Origin"];
         };
+        /** @description A call that shows how a pack is used. */
+        PackExample: {
+            /** @description The input. */
+            input: {
+                [key: string]: unknown;
+            };
+            /** @description What it does, in a few words. */
+            title: string;
+        };
         /** @description A pack. */
         PackInfo: {
             /** @description Whether a call returns a handle at once. */
@@ -5428,6 +5437,8 @@ export interface components {
             credential?: string | null;
             /** @description What it does. */
             description: string;
+            /** @description Calls that show how it is used. */
+            examples: components["schemas"]["PackExample"][];
             /** @description JSON Schema of the input. */
             input_schema?: {
                 [key: string]: unknown;

@@ -12,7 +12,7 @@ use super::{
 
 const FIFTY: &str = "The quick brown fox jumps over 13 lazy dogs, twice";
 
-const TECHNIQUES: [Technique; 9] = [
+const TECHNIQUES: [Technique; 10] = [
     Technique { name: "click", command: "xdotool mousemove 600 500 click 1", times: 30 },
     Technique { name: "click0", command: "xdotool mousemove 600 500 click --delay 0 1", times: 30 },
     Technique { name: "move", command: "xdotool mousemove 600 500", times: 50 },
@@ -39,7 +39,35 @@ const TECHNIQUES: [Technique; 9] = [
                   convert /tmp/z.png -crop 800x600+0+0 -resize 1024x1024 /tmp/o.png && cat /tmp/o.png",
         times: 10,
     },
+    Technique {
+        name: "sized",
+        command: "scrot -o /tmp/s.png && convert /tmp/s.png -resize 1456x819 /tmp/t.png && cat /tmp/t.png",
+        times: 10,
+    },
 ];
+
+/// While the whole screen changes.
+const MOVING_TECHNIQUES: [Technique; 3] = [
+    Technique {
+        name: "moving-png",
+        command: "scrot -o /tmp/shot.png && cat /tmp/shot.png",
+        times: 20,
+    },
+    Technique {
+        name: "moving-jpeg",
+        command: "scrot -o -q 80 /tmp/shot.jpg && cat /tmp/shot.jpg",
+        times: 20,
+    },
+    Technique {
+        name: "moving-sized",
+        command: "scrot -o /tmp/s.png && convert /tmp/s.png -resize 1456x819 /tmp/t.png && cat /tmp/t.png",
+        times: 10,
+    },
+];
+
+/// A terminal of the size of the screen, full of text, that swaps its colours.
+const MOVING: &str = "seq -w 1 20000 | tr '\\n' ' ' | head -c 40000; \
+    while sleep 0.05; do printf '\\e[?5h'; sleep 0.05; printf '\\e[?5l'; done";
 
 /// Measures and prints the table.
 pub async fn run(server: &Server) {
@@ -64,12 +92,21 @@ pub async fn run(server: &Server) {
     let png = time_anew(&desk, "screenshot", &json!({}), 60).await;
     let jpeg = time_anew(&desk, "screenshot", &json!({ "format": "jpeg" }), 60).await;
     let zoomed = time_anew(&desk, "zoom", &zoom, 60).await;
+    let sized = time_anew(&desk, "screenshot", &json!({ "for": "anthropic" }), 60).await;
     desk.act("key", json!({ "keys": "ctrl+l" })).await;
     let mut peer = peers::measure(&desk, &TECHNIQUES).await;
+    let args = ["-geometry", "320x84+0+0", "-e", "bash", "-c", MOVING];
+    desk.act("launch", json!({ "command": "xterm", "args": args })).await;
+    desk.act("wait", json!({ "seconds": 2 })).await;
+    let moving_png = time_anew(&desk, "screenshot", &json!({}), 60).await;
+    let moving_jpeg = time_anew(&desk, "screenshot", &json!({ "format": "jpeg" }), 60).await;
+    let moving_sized = time_anew(&desk, "screenshot", &json!({ "for": "anthropic" }), 60).await;
+    peer.extend(peers::measure(&desk, &MOVING_TECHNIQUES).await);
     desk.end().await;
 
     let mut row = |what, name: &str, ours: &Samples, bar| {
-        let technique = TECHNIQUES.iter().find(|t| t.name == name).map_or("", |t| t.command);
+        let techniques = TECHNIQUES.iter().chain(&MOVING_TECHNIQUES);
+        let technique = techniques.clone().find(|t| t.name == name).map_or("", |t| t.command);
         let peer = peer.remove(name).unwrap_or_default();
         Row { what, ours: ours.clone(), peer, technique, bar }
     };
@@ -84,6 +121,10 @@ pub async fn run(server: &Server) {
         row("screenshot PNG, nothing changed since the last", "still", &unchanged, None),
         row("screenshot JPEG", "jpeg", &jpeg, None),
         row("zoom 800×600", "zoom", &zoomed, None),
+        row("screenshot for Claude, 1456×819", "sized", &sized, None),
+        row("screenshot PNG, the whole screen changes", "moving-png", &moving_png, None),
+        row("screenshot JPEG, the whole screen changes", "moving-jpeg", &moving_jpeg, None),
+        row("screenshot for Claude, the whole screen changes", "moving-sized", &moving_sized, None),
     ]);
 }
 

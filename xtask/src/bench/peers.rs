@@ -31,10 +31,12 @@ pub async fn measure(desk: &Desk<'_>, techniques: &[Technique]) -> HashMap<Strin
              b=${{EPOCHREALTIME/./}}; echo \"PEER {name} $((b-a))\"; done\n"
         ));
     }
-    script.push_str("echo PEER-DONE\n");
+    // The log may have the end of an earlier script.
+    let end = format!("PEER-DONE {}", techniques.first().map_or("", |technique| technique.name));
+    script.push_str(&format!("echo {end}\n"));
     desk.act("launch", json!({ "command": "bash", "args": ["-c", script] })).await;
     let path = format!("/api/v1/sessions/{}/logs", desk.id);
-    let done = async || desk.client.get(&path).await.text().contains("PEER-DONE").then_some(());
+    let done = async || desk.client.get(&path).await.text().contains(&end).then_some(());
     if eventually(PATIENCE, done).await.is_none() {
         eprintln!("The peers' script did not end; a program is missing, or failed:");
         eprintln!("{}", desk.client.get(&path).await.text());

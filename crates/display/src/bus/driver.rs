@@ -111,9 +111,10 @@ impl Driver {
         self.waiting.retain(|waiting| !waiting.reply.is_closed());
         if self.changed && self.waiting.iter().any(|waiting| !self.is_fresh_for(waiting)) {
             self.changed = false;
-            let captured = block_in_place(|| self.source.capture())?;
+            let before = self.latest.as_deref();
+            let captured = block_in_place(|| self.source.capture(before.map(Shot::pixels)))?;
             let sequence = self.sequence.fetch_add(1, Ordering::AcqRel) + 1;
-            self.latest = Some(Arc::new(Shot::new(sequence, captured)));
+            self.latest = Some(Arc::new(Shot::new(sequence, captured, before)));
         }
         let Some(latest) = &self.latest else { return Ok(()) };
         for waiting in self.waiting.extract_if(.., |waiting| waiting.than < latest.sequence) {

@@ -5,10 +5,10 @@ use std::{fmt, sync::Arc, time::Instant};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use super::Frame;
+use super::{Frame, source::Captured};
 use crate::{
     error::DisplayError,
-    picture::{Coding, Cursor, Pixels, narrow},
+    picture::{Coding, Cursor, Pixels, narrow, stripes::Stripes},
     segment::Region,
 };
 
@@ -27,10 +27,21 @@ pub(crate) struct Look {
     pub(crate) pointer: bool,
 }
 
+impl Look {
+    /// Whether this is a whole picture as it is.
+    fn is_all_of(self, pixels: &Pixels) -> bool {
+        let region = (u32::from(self.region.width), u32::from(self.region.height));
+        let size = (pixels.width, pixels.height);
+        (region, (self.width, self.height)) == (size, size)
+    }
+}
+
 pub(crate) struct Shot {
     pub(crate) sequence: u64,
     pub(super) taken: Instant,
     pixels: Pixels,
+    /// Those that look as in the shot before keep their encoded forms.
+    stripes: Stripes,
     pointer: Option<Cursor>,
     made: Mutex<Vec<(Look, Slot)>>,
 }
@@ -39,8 +50,19 @@ pub(crate) struct Shot {
 type Slot = Arc<Mutex<Option<Bytes>>>;
 
 impl Shot {
-    pub(super) fn new(sequence: u64, (pixels, pointer): (Pixels, Option<Cursor>)) -> Self {
-        Self { sequence, taken: Instant::now(), pixels, pointer, made: Mutex::default() }
+    /// The shot after `before`, if there was one.
+    pub(super) fn new(sequence: u64, captured: Captured, before: Option<&Self>) -> Self {
+        let Captured { pixels, pointer, drawn } = captured;
+        let stripes = before.filter(|before| before.is_sized(&pixels)).map_or_else(
+            || Stripes::new(pixels.height),
+            |before| before.stripes.after(|nth| drawn.has(nth)),
+        );
+        let (taken, made) = (Instant::now(), Mutex::default());
+        Self { sequence, taken, pixels, stripes, pointer, made }
+    }
+
+    fn is_sized(&self, pixels: &Pixels) -> bool {
+        (self.pixels.width, self.pixels.height) == (pixels.width, pixels.height)
     }
 
     /// The screen without the pointer.
@@ -67,6 +89,9 @@ impl Shot {
                 let mut pixels = self.pixels.clone();
                 pixels.draw(pointer);
                 encode(&pixels, look)?
+            }
+            None if look.is_all_of(&self.pixels) => {
+                self.pixels.encoded(look.coding, &self.stripes)?.into()
             }
             None => encode(&self.pixels, look)?,
         };
@@ -96,8 +121,8 @@ impl Shot {
 
 /// Crops, scales and encodes.
 pub(crate) fn encode(pixels: &Pixels, look: Look) -> Result<Bytes, DisplayError> {
-    let part = pixels.cropped(look.region);
-    Ok(part.scaled(look.width, look.height)?.encoded(look.coding)?.into())
+    let pixels = pixels.scaled(look.region, look.width, look.height)?;
+    Ok(pixels.encoded(look.coding, &Stripes::new(pixels.height))?.into())
 }
 
 impl fmt::Debug for Shot {

@@ -10,9 +10,12 @@ use x11rb::{
         Event,
         damage::{ConnectionExt as _, Damage, ReportLevel},
         randr::{ConnectionExt as _, NotifyMask},
+        xfixes::{self, ConnectionExt as _},
+        xproto::ConnectionExt as _,
     },
 };
 
+use super::drawn::Drawn;
 use crate::{
     connection::{Connection, Line},
     error::DisplayError,
@@ -33,15 +36,29 @@ pub(super) struct Source {
     events: Events,
     /// The server sends an event when this becomes non-empty, and then none until we empty it.
     damage: Damage,
+    /// Where the server puts what was in the damage.
+    region: xfixes::Region,
+    /// What was drawn since the last capture.
+    drawn: Drawn,
     segment: Option<Segment>,
+}
+
+/// What a capture found.
+pub(super) struct Captured {
+    pub(super) pixels: Pixels,
+    /// `None` if the server shows none.
+    pub(super) pointer: Option<Cursor>,
+    /// What was drawn since the capture before.
+    pub(super) drawn: Drawn,
 }
 
 impl Source {
     /// Starts watching the screen, which counts as changed at first.
     pub(super) fn open(line: Line) -> Result<Self, DisplayError> {
         let (x, _) = line.ready()?;
-        let damage = watch(&x)?;
-        Ok(Self { line, events: Events::of(&x)?, x, damage, segment: None })
+        let (damage, region) = watch(&x)?;
+        let (events, drawn) = (Events::of(&x)?, Drawn::everything());
+        Ok(Self { line, events, x, damage, region, drawn, segment: None })
     }
 
     /// Reconnects after an error, if that can help: any program on the display can make the server
@@ -58,11 +75,13 @@ impl Source {
         let (x, _) = self.line.ready()?;
         if Arc::ptr_eq(&x, &self.x) {
             x.damage_destroy(self.damage)?.ignore_error();
+            x.xfixes_destroy_region(self.region)?.ignore_error();
         } else {
             self.events = Events::of(&x)?;
             self.x = x;
         }
-        self.damage = watch(&self.x)?;
+        self.drawn = Drawn::everything();
+        (self.damage, self.region) = watch(&self.x)?;
         Ok(())
     }
 
@@ -71,7 +90,7 @@ impl Source {
         // Must happen before the last requests are sent, or the server would keep its half.
         self.segment = None;
         // If this fails, the connection is gone together with its resources.
-        let _ = unwatch(&self.x, self.damage);
+        let _ = unwatch(&self.x, self.damage, self.region);
         self.line
     }
 
@@ -85,11 +104,10 @@ impl Source {
     }
 
     /// Whether something has changed since the last capture, up to this moment. Consumes the event.
-    pub(super) fn changed_by_now(&self) -> Result<bool, DisplayError> {
-        // The server sends events before the replies to later requests. This request changes
-        // nothing unless there was an event, and fails if another program destroyed the damage
-        // object.
-        self.x.damage_subtract(self.damage, x11rb::NONE, x11rb::NONE)?.check()?;
+    pub(super) fn changed_by_now(&mut self) -> Result<bool, DisplayError> {
+        // The server sends events before the replies to later requests. This changes nothing unless
+        // there was an event, and fails if another program destroyed the damage object.
+        self.empty_damage()?;
         let mut changed = false;
         while let Some(event) = self.x.poll_for_event()? {
             changed |= is_change(&event);
@@ -97,14 +115,29 @@ impl Source {
         Ok(changed)
     }
 
-    /// Captures the whole screen, and the pointer if there is one. Later changes cause an event.
-    pub(super) fn capture(&mut self) -> Result<(Pixels, Option<Cursor>), DisplayError> {
-        let mut captured = self.capture_once();
+    /// Empties the damage and notes what was in it. Returns the size of the screen.
+    fn empty_damage(&mut self) -> Result<(u16, u16), DisplayError> {
+        // All are sent before the first answer is read.
+        let emptied = self.x.damage_subtract(self.damage, x11rb::NONE, self.region)?;
+        let drawn = self.x.xfixes_fetch_region(self.region)?;
+        let root = self.x.get_geometry(self.x.root)?;
+        let (root, drawn) = (root.reply()?, drawn.reply()?);
+        emptied.check()?;
+        for part in drawn.rectangles {
+            self.drawn.add(part);
+        }
+        Ok((root.width, root.height))
+    }
+
+    /// Captures the screen, and the pointer if there is one. Later changes cause an event. What was
+    /// not drawn since the last capture, `before`, is not read again.
+    pub(super) fn capture(&mut self, before: Option<&Pixels>) -> Result<Captured, DisplayError> {
+        let mut captured = self.capture_once(before);
         for _ in 1..TRIES {
             match captured {
                 Err(error @ (DisplayError::Lost(_) | DisplayError::Refused(_))) => {
                     self.reopen(error)?;
-                    captured = self.capture_once();
+                    captured = self.capture_once(before);
                 }
                 done => return done,
             }
@@ -112,36 +145,51 @@ impl Source {
         captured
     }
 
-    fn capture_once(&mut self) -> Result<(Pixels, Option<Cursor>), DisplayError> {
+    fn capture_once(&mut self, before: Option<&Pixels>) -> Result<Captured, DisplayError> {
         // Emptied before the pixels are read: what is drawn in between is captured twice, not
         // missed.
-        let emptied = self.x.damage_subtract(self.damage, x11rb::NONE, x11rb::NONE)?;
-        let (width, height) = self.x.size()?;
-        emptied.check()?;
-        let region = Region { x: 0, y: 0, width, height };
-        let pixels = Segment::capture(&mut self.segment, &self.x, region, |bgrx| {
-            Pixels::from_bgrx(region.width, region.height, bgrx)
-        })?;
-        Ok((pixels, pointer(&self.x)?))
+        let (width, height) = self.empty_damage()?;
+        let size = (u32::from(width), u32::from(height));
+        let before = before.filter(|before| (before.width, before.height) == size);
+        let drawn = match before {
+            Some(_) if !self.drawn.covers(height) => self.drawn.clone(),
+            _ => Drawn::everything(),
+        };
+        let mut pixels = before.filter(|_| matches!(drawn, Drawn::Stripes(_))).cloned();
+        for rows in drawn.bands(height) {
+            let region = Region { x: 0, y: rows.start, width, height: rows.end - rows.start };
+            Segment::capture(&mut self.segment, &self.x, region, |bgrx| match &mut pixels {
+                Some(pixels) => pixels.replace_rows(rows.start.into(), bgrx),
+                // The first band is the whole screen.
+                None => pixels = Some(Pixels::from_bgrx(width, height, bgrx)),
+            })?;
+        }
+        let pixels = pixels.ok_or(DisplayError::Unsupported("the screen's size"))?;
+        let pointer = pointer(&self.x)?;
+        self.drawn = Drawn::nothing();
+        Ok(Captured { pixels, pointer, drawn })
     }
 }
 
 /// Requests change events. The damage starts full, so the first event comes after a capture.
-fn watch(x: &Connection) -> Result<Damage, DisplayError> {
+fn watch(x: &Connection) -> Result<(Damage, xfixes::Region), DisplayError> {
     let version = x.damage_query_version(1, 1)?;
     let damage = x.generate_id()?;
     x.damage_create(damage, x.root, ReportLevel::NON_EMPTY)?;
+    let region = x.generate_id()?;
+    x.xfixes_create_region(region, &[])?;
     // Shrinking the screen causes no damage.
     x.randr_select_input(x.root, NotifyMask::SCREEN_CHANGE)?;
     version.reply()?;
     x.round_trip()?;
     // The initial damage event would only announce what the first capture shows.
     x.drop_events()?;
-    Ok(damage)
+    Ok((damage, region))
 }
 
-fn unwatch(x: &Connection, damage: Damage) -> Result<(), DisplayError> {
+fn unwatch(x: &Connection, damage: Damage, region: xfixes::Region) -> Result<(), DisplayError> {
     x.damage_destroy(damage)?.ignore_error();
+    x.xfixes_destroy_region(region)?.ignore_error();
     x.randr_select_input(x.root, NotifyMask::default())?;
     x.round_trip()?;
     x.drop_events()

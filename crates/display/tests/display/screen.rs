@@ -2,13 +2,19 @@
 
 use std::io::Cursor;
 
+use helmdeck_display::{Display, Mark};
 use helmdeck_wire::{
     ErrorCode,
     pointer::{Button, Click, MouseMove, Px},
     screen::{Format, Picture, Resize, Screenshot, Zoom},
+    vendor_size::{Limits, SizeRule, Vendor},
 };
+use tokio::time::Instant;
 
-use crate::{witness::Witness, world::World};
+use crate::{
+    witness::Witness,
+    world::{World, soon},
+};
 
 const COLOUR: [u8; 3] = [0x20, 0x80, 0xf0];
 
@@ -74,6 +80,76 @@ async fn a_picture_is_scaled_down_but_never_up() {
         assert_eq!((width, height), size);
         assert!(pixels.chunks(3).all(|pixel| pixel == COLOUR));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_for_a_vendor_has_the_size_that_its_models_see() {
+    let world = World::sized("1920x1080");
+    world.display.paint_root(COLOUR).await.unwrap();
+    let limits = Limits { max_edge: Some(960), max_pixels: None };
+    for (rule, size) in [
+        (SizeRule::Vendor(Vendor::Anthropic), (1456, 819)),
+        (SizeRule::Vendor(Vendor::AnthropicHigh), (1920, 1080)),
+        (SizeRule::Limits(limits), (960, 540)),
+    ] {
+        let action = Screenshot { size_rule: Some(rule), ..shot() };
+        let picture = world.display.screenshot(&action, Format::Png).await.unwrap();
+        assert_eq!((picture.width, picture.height), size);
+        assert_eq!(picture.scale, f64::from(size.0) / 1920.0);
+        let (width, height, pixels) = decoded(&picture);
+        assert_eq!((width, height), size);
+        assert!(pixels.chunks(3).all(|pixel| pixel == COLOUR));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_after_a_small_change_is_the_whole_screen_as_it_is() {
+    let world = World::bare();
+    let display = &world.display;
+    display.paint_root(COLOUR).await.unwrap();
+    let taken = async |display: &Display| {
+        let picture = display.screenshot(&shot(), Format::Png).await.unwrap();
+        decoded(&picture).2
+    };
+    taken(display).await;
+    let mut terminals = Vec::new();
+    for (geometry, lines) in [("20x2+700+0", "1"), ("30x5+10+300", "3"), ("90x30+400+350", "20")] {
+        let print = format!("seq {lines}; sleep 60");
+        terminals.push(world.xterm(&["-geometry", geometry, "-e", &print]));
+        let deadline = soon();
+        loop {
+            let before = taken(display).await;
+            // Another connection has no earlier picture, and reads everything.
+            let whole = taken(&Display::connect(&world.name).unwrap()).await;
+            if before == whole && whole.chunks(3).filter(|pixel| *pixel != COLOUR).count() > 1000 {
+                break;
+            }
+            assert!(Instant::now() < deadline, "{geometry}");
+        }
+    }
+    terminals.clear();
+    let deadline = soon();
+    while taken(display).await.chunks(3).any(|pixel| pixel != COLOUR) {
+        assert!(Instant::now() < deadline);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn marks_are_drawn_on_a_picture_of_any_size() {
+    let world = World::bare();
+    world.display.paint_root(COLOUR).await.unwrap();
+    let marks = [Mark { x: 200, y: 200, width: 400, height: 100 }];
+    for (max_width, left, top) in [(None, 200, 200), (Some(640), 100, 100)] {
+        let action = Screenshot { max_width, ..shot() };
+        let picture = world.display.marked_screenshot(&action, Format::Png, &marks).await.unwrap();
+        let (width, _, pixels) = decoded(&picture);
+        let at = |x: u32, y: u32| &pixels[((y * width + x) * 3) as usize..][..3];
+        assert_ne!(at(left, top + 20), COLOUR);
+        assert_eq!(at(left - 1, top + 20), COLOUR);
+        assert_eq!(at(left + 20, top + 20), COLOUR);
+    }
+    let plain = world.display.screenshot(&shot(), Format::Png).await.unwrap();
+    assert!(decoded(&plain).2.chunks(3).all(|pixel| pixel == COLOUR));
 }
 
 #[tokio::test(flavor = "multi_thread")]

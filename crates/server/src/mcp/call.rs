@@ -27,8 +27,8 @@ use crate::{
 
 /// Names the task of a reply, so that clients can ask for its result.
 const RELATED_TASK: &str = "modelcontextprotocol.io/related-task";
-/// The widest picture that vendors pass to models unscaled.
-const MAX_WIDTH: u32 = 1568;
+/// The vendor with the strictest limits: no model scales down what fits its models.
+const STRICTEST: &str = "anthropic";
 
 /// Calls a tool by its MCP name, with progress, until it ends or the client cancels it.
 pub async fn call(
@@ -133,8 +133,8 @@ async fn sized(client: &Client, tool: &Tool, mut args: Map<String, Value>) -> Ap
     let may_choose = |args: &Map<String, Value>, field: &str| {
         schema.field(field).is_some() && args.get(field).is_none_or(Value::is_null)
     };
-    if may_choose(&args, "max_width") {
-        args.insert("max_width".to_owned(), json!(MAX_WIDTH));
+    if may_choose(&args, "max_width") && may_choose(&args, "for") {
+        args.insert("for".to_owned(), json!(STRICTEST));
     }
     let lossy = may_choose(&args, "format") && tool.nature.effect == Effect::ReadOnly;
     let outcome = tool.call(client.call(), args.clone()).await?;

@@ -38,6 +38,8 @@ const PREFIX: &str = "helmdeck__";
 pub const SESSION_ARGUMENT: &str = "_session_id";
 /// The arguments of `session-create` that short listings show.
 const BRIEF_SESSION: [&str; 5] = ["forward", "label", "mode", "profile", "start_url"];
+/// Options of actions that short listings leave out.
+const RARE_ARGUMENTS: [&str; 2] = ["expect", "hit"];
 /// Options that every pack has and listings leave out, except of `pack-start`.
 const PACK_OPTIONS: [&str; 3] = ["wait_s", "webhook_secret", "webhook_url"];
 /// Fields that every reply of a pack can have and listings leave out.
@@ -170,8 +172,9 @@ impl Entry {
 
 /// What a tool does, and where people can see it.
 fn description(tool: &Tool) -> String {
+    let place = tool.nature.whereabouts();
     match tool.nature.substrate {
-        Substrate::Sandbox => format!("{}{}", tool.doc, tool.nature.whereabouts()),
+        Substrate::Sandbox if !tool.doc.ends_with(place) => format!("{}{place}", tool.doc),
         _ => tool.doc.clone(),
     }
 }
@@ -189,7 +192,7 @@ fn shown(tool: &Tool, mut schema: JsonObject) -> JsonObject {
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
         fields.retain(|name, _| {
             let rare = tool.name == "session.create" && !BRIEF_SESSION.contains(&name.as_str());
-            !rare && name != SESSION_ARGUMENT
+            !rare && name != SESSION_ARGUMENT && !RARE_ARGUMENTS.contains(&name.as_str())
         });
     }
     schema
@@ -205,7 +208,7 @@ fn without_options(tool: &Tool, mut schema: JsonObject) -> JsonObject {
     schema
 }
 
-/// Hints for clients. Whether a call can be repeated says nothing about a tool that only reads.
+/// Hints for clients. By default, a call cannot be repeated; of a tool that only reads, it does not matter.
 fn annotations(tool: &Tool) -> ToolAnnotations {
     let nature = tool.nature;
     let read_only = nature.effect == Effect::ReadOnly;
@@ -213,7 +216,7 @@ fn annotations(tool: &Tool) -> ToolAnnotations {
         .read_only(read_only)
         .destructive(nature.destructive)
         .open_world(nature.open_world);
-    if read_only { hints } else { hints.idempotent(nature.idempotent) }
+    if nature.idempotent && !read_only { hints.idempotent(true) } else { hints }
 }
 
 /// What a client may send: the tool's own fields, and which session is meant.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// What is kept of a schema, besides the schemas inside it.
 const KEPT: [&str; 4] = ["type", "required", "enum", "const"];
 /// The most bytes of a listed schema, unless its required fields need more.
-const MAX_BYTES: usize = 450;
+const MAX_BYTES: usize = 400;
 /// How many objects inside each other are described at most.
 const MAX_DEPTH: usize = 3;
 /// Longer lists of values are left out.

@@ -42,12 +42,17 @@ pub fn portable(schema: &Value) -> Map<String, Value> {
 /// Limits of texts and lists, which a model seldom meets.
 const LENGTHS: [&str; 5] = ["maxItems", "maxLength", "minItems", "minLength", "pattern"];
 /// The largest number of a type, which says nothing.
-const LARGEST: f64 = u32::MAX as f64;
+const LARGEST: f64 = i32::MAX as f64;
 
-/// A portable schema without limits that a model seldom meets. The server enforces them, and its
-/// errors name them.
+/// A portable schema without limits that a model seldom meets: the server enforces them, and its
+/// errors name them. Of optional objects, it has the names and types of their fields.
 pub fn concise(mut schema: Map<String, Value>) -> Map<String, Value> {
     leave_out_limits(&mut schema);
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+        let optional = fields.iter_mut().filter(|(name, _)| !required.contains(&json!(name)));
+        optional.flat_map(|(_, field)| inner(field)).for_each(|field| keep_types(field, 1));
+    }
     schema
 }
 
@@ -55,16 +60,38 @@ fn leave_out_limits(schema: &mut Map<String, Value>) {
     schema.retain(|key, value| match key.as_str() {
         "additionalProperties" => value.is_object(),
         "maximum" => value.as_f64().is_some_and(|most| most < LARGEST),
-        "minimum" => value.as_f64() != Some(0.0),
+        "minimum" => value.as_f64().is_some_and(|least| least != 0.0 && least > -LARGEST),
         key => !LENGTHS.contains(&key),
     });
+    schemas_in(schema).into_iter().filter_map(Value::as_object_mut).for_each(leave_out_limits);
+}
+
+/// Leaves the types and values of a schema, down to this number of objects inside it.
+fn keep_types(schema: &mut Value, depth: usize) {
+    if let Value::Object(object) = schema {
+        object.retain(|key, _| match key.as_str() {
+            "type" | "enum" => true,
+            "anyOf" | "items" => true,
+            "properties" | "required" | "additionalProperties" => depth > 0,
+            _ => false,
+        });
+    }
+    inner(schema).into_iter().for_each(|schema| keep_types(schema, depth.saturating_sub(1)));
+}
+
+/// The schemas directly inside a schema.
+fn inner(schema: &mut Value) -> Vec<&mut Value> {
+    schema.as_object_mut().map(schemas_in).unwrap_or_default()
+}
+
+fn schemas_in(schema: &mut Map<String, Value>) -> Vec<&mut Value> {
     let inner = schema.iter_mut().flat_map(|(key, value)| match (key.as_str(), value) {
         ("properties", Value::Object(fields)) => fields.values_mut().collect(),
         ("anyOf", Value::Array(variants)) => variants.iter_mut().collect(),
         ("items" | "additionalProperties", value) => vec![value],
         _ => Vec::new(),
     });
-    inner.filter_map(Value::as_object_mut).for_each(leave_out_limits);
+    inner.collect()
 }
 
 /// Limits that the server enforces and answers clearly; a model seldom needs to read them.

@@ -90,7 +90,6 @@ pub struct PackInfo {
     #[schemars(with = "Map<String, Value>")]
     routing: Routing,
     /// Calls that show how it is used.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     examples: Vec<Example>,
     /// JSON Schema of the input.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +124,7 @@ impl PackInfo {
             credential: pack.needs.credential,
             nature: pack.nature,
             routing: pack.routing,
-            examples: Vec::new(),
+            examples: pack.examples.clone(),
             input_schema: None,
             output_schema: None,
         }
@@ -135,8 +134,7 @@ impl PackInfo {
         let tool = app.tool(&pack.name);
         let input_schema = tool.as_ref().map(|tool| tool.documented_schema()).transpose()?;
         let output_schema = tool.and_then(|tool| tool.output_schema());
-        let examples = pack.examples.clone();
-        Ok(Self { examples, input_schema, output_schema, ..Self::of(pack) })
+        Ok(Self { input_schema, output_schema, ..Self::of(pack) })
     }
 }
 

@@ -62,7 +62,7 @@ fn input_schema(pack: &Pack) -> Value {
     {
         if pack.needs.session != SessionNeed::None {
             fields.insert("_session_id".to_owned(), session_option(pack));
-            let doc = "Name of a workspace: calls with the same name share a session.";
+            let doc = "Calls with the same name share a session.";
             let name = json!({
                 "type": "string", "minLength": 1, "maxLength": 64,
                 "pattern": "^[A-Za-z0-9._-]+$", "description": doc,
@@ -91,8 +91,7 @@ fn input_schema(pack: &Pack) -> Value {
 
 /// The schema of the age up to which an earlier result is accepted.
 fn max_age_s() -> Value {
-    let doc = "Accept your earlier result of the same call if it is at most this many seconds old; the \
-               reply then has `cached` and `age_s`. By default, the call always runs.";
+    let doc = "Accept your earlier result of the same call, at most this many seconds old.";
     json!({
         "type": "integer", "minimum": 0, "maximum": RETENTION.as_secs(), "description": doc,
     })
@@ -120,7 +119,7 @@ pub fn webhook_secret() -> Value {
 fn session_option(pack: &Pack) -> Value {
     let doc = match pack.needs.session {
         SessionNeed::Existing => {
-            "The session to work in, as `repo.fetch` or `session.create` returned it."
+            "The session of `repo.fetch` or `session.create`."
         }
         _ => "A session to work in; a new one by default.",
     };

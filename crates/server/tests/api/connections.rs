@@ -66,7 +66,7 @@ async fn assert_others_are_served(server: &TestServer) {
 #[tokio::test]
 async fn a_single_use_ticket_opens_one_events_feed_however_often_it_is_used() {
     let server = server().await;
-    let id = SessionId::new("sess-watched");
+    let id = SessionId::from_random([7; 12]);
     let path = format!("/api/v1/events?session_id={id}&ticket={}", ticket(&id));
     let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
     let (mut open, mut answers) = (Vec::new(), HashMap::<u16, usize>::new());

@@ -8,6 +8,7 @@ use super::{Patience, Selector, TabId};
 use crate::{
     action::action,
     screen::{Format, Picture},
+    vendor_size::SizeRule,
 };
 
 /// Navigate the session's browser to an address, and wait until the page is loaded.
@@ -182,6 +183,10 @@ pub struct PageScreenshot {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-error" = "invalid_format"))]
     pub format: Option<Format>,
+    /// Scale down to the size that models of this vendor see as it is, or to given limits. The scale
+    /// is in a header.
+    #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
+    pub size_rule: Option<SizeRule>,
     /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
