@@ -206,14 +206,18 @@ mod tests {
     #[test]
     fn the_scale_gives_the_size_of_the_rule() {
         for vendor in [Vendor::Anthropic, Vendor::Openai, Vendor::Gemini] {
-            for (width, height) in [(1280, 713), (1920, 1080), (1280, 9000), (2560, 1440), (30, 40)] {
+            for (width, height) in [(1280, 713), (1920, 1080), (1280, 9000), (2560, 1440), (30, 40)]
+            {
                 let rule = SizeRule::Vendor(vendor);
                 let scale = fitting(rule, width.into(), height.into());
                 let rounded = |length: u32| (f64::from(length) * scale).round() as u32;
                 let (to_width, to_height) = rule.size(width, height);
                 let (got_width, got_height) = (rounded(width), rounded(height));
                 let near = |got: u32, to: u32| got == to || got + 1 == to;
-                assert!(near(got_width, to_width) && near(got_height, to_height), "{width}x{height}");
+                assert!(
+                    near(got_width, to_width) && near(got_height, to_height),
+                    "{width}x{height}"
+                );
             }
         }
         assert_eq!(fitting(SizeRule::Vendor(Vendor::Openai), 1280.0, 713.0), 1.0);

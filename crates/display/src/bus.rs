@@ -13,8 +13,8 @@
 //! last one if nothing was drawn since. The driver's task ends with the last subscriber, or shortly
 //! after the last screenshot; only its idle connection stays open.
 
-mod driver;
 mod drawn;
+mod driver;
 pub(crate) mod shot;
 mod source;
 

@@ -130,8 +130,7 @@ impl Edges {
 pub(crate) fn draw_marks(pixels: &mut Pixels, marks: &[Mark]) {
     let side = |length: u32| i32::try_from(length).unwrap_or(i32::MAX);
     let whole = Edges { left: 0, top: 0, right: side(pixels.width), bottom: side(pixels.height) };
-    let frames: Vec<Option<Edges>> =
-        marks.iter().map(|mark| mark.edges().within(whole)).collect();
+    let frames: Vec<Option<Edges>> = marks.iter().map(|mark| mark.edges().within(whole)).collect();
     let colours = COLOURS.iter().cycle();
     for (frame, colour) in frames.iter().zip(colours.clone()) {
         if let Some(frame) = frame {
@@ -208,7 +207,8 @@ fn write(pixels: &mut Pixels, label: Edges, number: u32) {
     for digit in number.to_string().bytes() {
         let rows = DIGITS.get(usize::from(digit.saturating_sub(b'0')));
         for (row, bits) in (0..).zip(rows.into_iter().flatten()) {
-            for column in (0..DIGIT_WIDTH).filter(|column| bits >> (DIGIT_WIDTH - 1 - column) & 1 == 1)
+            for column in
+                (0..DIGIT_WIDTH).filter(|column| bits >> (DIGIT_WIDTH - 1 - column) & 1 == 1)
             {
                 let dot = Edges { left: 0, top: 0, right: ZOOM, bottom: ZOOM };
                 let (x, y) = (left + column * ZOOM, label.top + GAP + row * ZOOM);
@@ -266,7 +266,8 @@ mod tests {
     fn a_label_is_beside_its_frame_where_there_is_room() {
         let labels = placed(&[mark(100, 100, 50, 20), mark(0, 0, 60, 20), mark(0, 0, 400, 300)]);
         // Above; below, because there is nothing above; inside.
-        let outside = |nth: usize, frame: Mark| labels[nth].unwrap().within(frame.edges()).is_none();
+        let outside =
+            |nth: usize, frame: Mark| labels[nth].unwrap().within(frame.edges()).is_none();
         assert!(outside(0, mark(100, 100, 50, 20)) && labels[0].unwrap().bottom == 100);
         assert!(outside(1, mark(0, 0, 60, 20)));
         assert_eq!(labels[2].unwrap().within(WHOLE), labels[2]);

@@ -43,7 +43,6 @@ pub enum Vendor {
 /// The largest picture that is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("minProperties" = 1))]
 pub struct Limits {
     /// Pixels on the longer side.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! Screenshots of pages.
 
+use helmdeck_wire::vendor_size::{SizeRule, Vendor};
 use serde_json::json;
 
 use crate::desk::Desk;
@@ -45,4 +46,25 @@ async fn a_screenshot_uses_the_requested_encoding() {
         assert!(shot.bytes.starts_with(&magic), "{format}");
         assert_eq!((shot.width, shot.height), (120, 80), "{format}");
     }
+}
+
+#[tokio::test]
+async fn a_screenshot_for_a_model_has_the_size_of_the_rule() {
+    let desk = Desk::showing(PAGE).await;
+    desk.value("scrollTo(0, 1990)").await;
+    let size = desk.value("[innerWidth, innerHeight]").await;
+    let (width, height) = (size[0].as_u64().unwrap(), size[1].as_u64().unwrap());
+    let rule = json!({ "for": { "max_edge": width / 2 } });
+    let half = desk.screenshot(rule).await.unwrap();
+    assert_eq!(u64::from(half.width), width / 2);
+    assert!(u64::from(half.height).abs_diff(height / 2) <= 1);
+    assert!((half.scale - 0.5).abs() < 0.001, "{}", half.scale);
+    assert_eq!(read(&half.bytes), (half.width, half.height, [255; 3]));
+    let whole = json!({ "full_page": true, "for": "anthropic" });
+    let whole = desk.screenshot(whole).await.unwrap();
+    let sized = SizeRule::Vendor(Vendor::Anthropic).size(u32::try_from(width).unwrap(), 3000);
+    assert_eq!((whole.width, whole.height), sized);
+    // The page fits; it is not scaled.
+    let view = desk.screenshot(json!({ "for": "openai" })).await.unwrap();
+    assert_eq!((json!([view.width, view.height]), view.scale), (size, 1.0));
 }

@@ -47,8 +47,8 @@ pub(super) fn encode(
 ) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
     let height = u16::try_from(pixels.height)?;
     let width = u16::try_from(pixels.width)?;
-    let missing = stripes
-        .missing(|stripe| stripe.jpeg.get().is_some_and(|part| part.quality == quality));
+    let missing =
+        stripes.missing(|stripe| stripe.jpeg.get().is_some_and(|part| part.quality == quality));
     let made = in_parallel(threads(missing.len()), missing, |nth| {
         let part = part(pixels.rows(rows(nth, pixels.height)), width, quality)?;
         let kept = stripes.0.get(nth).map(|stripe| stripe.jpeg.set(part));
@@ -82,11 +82,7 @@ pub(super) fn encode(
     Ok(file)
 }
 
-fn part(
-    rgb: &[u8],
-    width: u16,
-    quality: u8,
-) -> Result<JpegPart, Box<dyn Error + Send + Sync>> {
+fn part(rgb: &[u8], width: u16, quality: u8) -> Result<JpegPart, Box<dyn Error + Send + Sync>> {
     let height = rgb.len() / (usize::from(width).max(1) * 3);
     let mut file = Vec::with_capacity(rgb.len() / 8);
     let encoder = Encoder::new(&mut file, quality);

@@ -39,7 +39,11 @@ impl Stripes {
     /// The stripes of a later picture of the same size, of which `changed` look different.
     pub(crate) fn after(&self, changed: impl Fn(u32) -> bool) -> Self {
         let stripes = (0..).zip(&self.0);
-        Self(stripes.map(|(nth, old)| if changed(nth) { Arc::default() } else { old.clone() }).collect())
+        Self(
+            stripes
+                .map(|(nth, old)| if changed(nth) { Arc::default() } else { old.clone() })
+                .collect(),
+        )
     }
 }
 

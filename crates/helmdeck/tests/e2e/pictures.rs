@@ -113,6 +113,9 @@ async fn a_narrower_picture_keeps_its_aspect_ratio_and_reports_its_scale() {
     assert_eq!(small.header("x-helmdeck-scale"), "0.5");
     let whole = desk.ask("screenshot", json!({ "max_width": 5000 })).await.expect(200);
     assert_eq!(png(&whole).size, (1280, 800));
+    let sized = desk.ask("screenshot", json!({ "for": { "max_edge": 960 } })).await.expect(200);
+    assert_eq!(png(&sized).size, (960, 600));
+    assert_eq!(sized.header("x-helmdeck-scale"), "0.75");
 }
 
 #[tokio::test]
