@@ -53,14 +53,7 @@ impl Config {
             "idle_timeout_s" => self.idle_timeout_s.to_string(),
             "egress_allowlist" => text(&list(&self.egress_allowlist)),
             "trusted_proxies" => text(&list(&self.trusted_proxies)),
-            "forward_allow" => {
-                let range =
-                    |range: &std::ops::RangeInclusive<u16>| match (range.start(), range.end()) {
-                        (first, last) if first == last => first.to_string(),
-                        (first, last) => format!("{first}-{last}"),
-                    };
-                text(&self.forward_allow.iter().map(range).collect::<Vec<_>>().join(","))
-            }
+            "forward_allow" => text(&ports(&self.forward_allow)),
             "action_log_days" => self.action_log.days.to_string(),
             "action_log_per_session" => self.action_log.per_session.to_string(),
             "audit_retention" => text(&self.audit_log.retention.to_string()),
@@ -85,10 +78,6 @@ impl Config {
             "docling_url" => text(
                 &self.documents.docling_url.as_ref().map_or(String::new(), ToString::to_string),
             ),
-            "email_enabled" => self.pack_switches.email_enabled.to_string(),
-            "github_enabled" => self.pack_switches.github_enabled.to_string(),
-            "http_fetch_enabled" => self.pack_switches.http_fetch_enabled.to_string(),
-            "repo_push_enabled" => self.pack_switches.repo_push_enabled.to_string(),
             "publish_vnc_ports" => self.live.publish_vnc_ports.to_string(),
             "embed_ancestors" => text(self.live.embed_ancestors.as_deref().unwrap_or_default()),
             "allowed_origins" => text(&self.live.allowed_origins.join(",")),
@@ -105,6 +94,7 @@ impl Config {
             "drain_seconds" => self.drain_seconds.to_string(),
             "log" => text(&self.log),
             "log_format" => text(self.log_format.as_str()),
+            key if self.pack_switch(key).is_some() => self.pack_switch(key)?.to_string(),
             key if key.ends_with("_file") => {
                 let file = self.secret_setting(key)?.file.as_ref();
                 text(&file.map_or("".into(), |it| it.to_string_lossy()))
@@ -113,10 +103,30 @@ impl Config {
         })
     }
 
+    /// Whether packs are enabled, if this is the key of a switch.
+    fn pack_switch(&self, key: &str) -> Option<bool> {
+        let switches = &self.pack_switches;
+        Some(match key {
+            "email_enabled" => switches.email_enabled,
+            "github_enabled" => switches.github_enabled,
+            "http_fetch_enabled" => switches.http_fetch_enabled,
+            "repo_push_enabled" => switches.repo_push_enabled,
+            _ => return None,
+        })
+    }
+
     /// The secret setting with this key, also if it names a file.
     pub(super) fn secret_setting(&self, key: &str) -> Option<&SecretSetting> {
         self.vault.secret(key).or_else(|| self.s3.secret(key))
     }
+}
+
+fn ports(ranges: &[std::ops::RangeInclusive<u16>]) -> String {
+    let range = |range: &std::ops::RangeInclusive<u16>| match (range.start(), range.end()) {
+        (first, last) if first == last => first.to_string(),
+        (first, last) => format!("{first}-{last}"),
+    };
+    ranges.iter().map(range).collect::<Vec<_>>().join(",")
 }
 
 fn list(ranges: &[Cidr]) -> String {

@@ -118,9 +118,7 @@ pub fn webhook_secret() -> Value {
 
 fn session_option(pack: &Pack) -> Value {
     let doc = match pack.needs.session {
-        SessionNeed::Existing => {
-            "The session of `repo.fetch` or `session.create`."
-        }
+        SessionNeed::Existing => "The session of `repo.fetch` or `session.create`.",
         _ => "A session to work in; a new one by default.",
     };
     json!({ "type": "string", "minLength": 1, "maxLength": 200, "description": doc })
