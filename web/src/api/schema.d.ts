@@ -4963,6 +4963,19 @@ export interface components {
              */
             pid: number;
         };
+        /** @description The largest picture that is wanted. */
+        Limits: {
+            /**
+             * Format: uint32
+             * @description Pixels on the longer side.
+             */
+            max_edge?: number | null;
+            /**
+             * Format: uint32
+             * @description Pixels altogether.
+             */
+            max_pixels?: number | null;
+        };
         /**
          * @description State of listed sessions.
          *
@@ -5489,6 +5502,11 @@ export interface components {
         PageRanges: string;
         /** @description Take a picture of the page, without the browser's own controls. */
         PageScreenshot: {
+            /**
+             * @description Scale down to the size that models of this vendor see as it is, or to given limits. The scale
+             *     is in a header.
+             */
+            for?: components["schemas"]["SizeRule"] | null;
             /** @description Encoding of the picture. */
             format?: components["schemas"]["Format"] | null;
             /**
@@ -5902,6 +5920,11 @@ export interface components {
              * @default false
              */
             cursor?: boolean;
+            /**
+             * @description Scale down to the size that models of this vendor see as it is, or to given limits. The scale
+             *     is in a header.
+             */
+            for?: components["schemas"]["SizeRule"] | null;
             /** @description png, webp or jpeg. Defaults to the preference in `Accept`, then to png. */
             format?: components["schemas"]["Format"] | null;
             /**
@@ -6216,6 +6239,8 @@ export interface components {
          * @enum {string}
          */
         Severity: "info" | "warning" | "error";
+        /** @description Limits of a picture: those of a vendor's models, or given ones. */
+        SizeRule: components["schemas"]["Vendor"] | components["schemas"]["Limits"];
         /** @description Read the page as an accessibility tree: roles, names, values, and refs to act on. */
         Snapshot: {
             /**
@@ -6665,6 +6690,16 @@ export interface components {
             /** @description Whether a stored credential matches the page. */
             matched: boolean;
         };
+        /**
+         * @description The vendor of the model that sees the picture.
+         *
+         *     - `anthropic`: Every Claude model.
+         *     - `anthropic_high`: Claude 4.7 and later, which see more detail for up to three times the tokens.
+         *     - `openai`: GPT-5.2 and later.
+         *     - `gemini`: Every Gemini model.
+         * @enum {string}
+         */
+        Vendor: "anthropic" | "anthropic_high" | "openai" | "gemini";
         /** @description The version of helmdeck. */
         Version: {
             /** @description Its version number. */
