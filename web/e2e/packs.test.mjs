@@ -33,8 +33,9 @@ async function look(what) {
     await page.setViewportSize({ width, height });
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(wide <= width, `${what} is as wide as the window`);
+      // The page draws itself anew after the window has its size.
+      const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
+      await until(`${what} is as wide as the window`, async () => (await wide()) <= width);
       if (shots) await page.screenshot({ path: join(shots, `packs-${what}-${name}-${colorScheme}.png`), animations: "disabled" });
     }
   }
