@@ -6,7 +6,8 @@
 #   scripts/packages.sh install  [GROUP...]   installs missing packages
 #
 # Groups: runtime (to run sessions), build (to compile), web (to build the page where there is no
-# Node), test (tests and benchmarks only, with all toolsets), fresh (cargo xtask fresh only).
+# Node), test (tests and benchmarks only, with all toolsets), fresh (cargo xtask fresh only),
+# corpus (cargo xtask effects only).
 # Toolsets of packs, which sessions do not need: documents (PDF and OCR), media (video and audio).
 # Without a group: runtime and build. SKIP_PACKAGES=1 disables `install`.
 set -euo pipefail
@@ -65,6 +66,12 @@ test    procps                     ps and kill, to check that no process is left
 test    universal-ctags            the reference of repo.map: cargo xtask repo-map
 fresh   debootstrap                creates the systems of cargo xtask fresh
 fresh   debian-archive-keyring     the keys of its packages
+corpus  python3-gi                 the GTK program of cargo xtask effects
+corpus  gir1.2-gtk-3.0             its toolkit
+corpus  libreoffice-writer         a large program, with text
+corpus  libreoffice-calc           the same, with cells
+corpus  libreoffice-gtk3           tells what is in its windows
+corpus  python3-uno                asks it for the state of its document
 PACKAGES
 }
 
@@ -128,9 +135,9 @@ shift || true
 # Tests run every pack.
 [[ " $* " == *" test "* ]] && set -- "$@" documents media
 for group in "$@"; do
-  [[ $group =~ ^(runtime|build|web|test|fresh|documents|media)$ ]] || die "There is no package group '$group'; the groups are runtime, build, web, test, fresh, documents and media."
+  [[ $group =~ ^(runtime|build|web|test|fresh|corpus|documents|media)$ ]] || die "There is no package group '$group'; the groups are runtime, build, web, test, fresh, corpus, documents and media."
 done
 case $command in
   list | missing | install) "$command" "$@" ;;
-  *) die "Usage: scripts/packages.sh list|missing|install [runtime] [build] [web] [test] [fresh] [documents] [media]" ;;
+  *) die "Usage: scripts/packages.sh list|missing|install [runtime] [build] [web] [test] [fresh] [corpus] [documents] [media]" ;;
 esac

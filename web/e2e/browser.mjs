@@ -135,7 +135,7 @@ export function coloursOf(canvas) {
   });
 }
 
-const pages = ["/", "/login", "/settings", "/connect", "/tokens", "/packs", "/jobs", "/artifacts", "/credentials", "/audit"];
+const pages = ["/", "/login", "/settings", "/connect", "/tokens", "/packs", "/jobs", "/artifacts", "/models", "/credentials", "/audit"];
 const kinds = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 
 /** Serves the pages from a directory, with the server's own headers. */

@@ -88,6 +88,9 @@ for (const [name, viewport] of Object.entries(screens)) {
     }
     await page.getByRole("log").locator(".action", { hasText: "300, 400" }).first().waitFor();
     await look("session");
+    await page.getByRole("tab", { name: "Trace" }).click();
+    await page.getByRole("log").locator(".trace-action", { hasText: "300, 400" }).first().waitFor();
+    await look("trace");
     const crop = async () => {
       if (name === "desk") return page.getByRole("button", { name: "Show only the browser window" }).click();
       await page.getByRole("button", { name: "More" }).click();

@@ -8,6 +8,7 @@ import { Connect } from "./pages/Connect";
 import { Credentials } from "./pages/Credentials";
 import { Jobs } from "./pages/Jobs";
 import { Login } from "./pages/Login";
+import { Models } from "./pages/Models";
 import { NotFound } from "./pages/NotFound";
 import { Packs } from "./pages/Packs";
 import { Settings } from "./pages/Settings";
@@ -88,6 +89,7 @@ export function App() {
         )}
         {route.page === "jobs" && <Jobs onLogOut={logOut} />}
         {route.page === "artifacts" && <Artifacts onLogOut={logOut} />}
+        {route.page === "models" && <Models onLogOut={logOut} />}
         {route.page === "connect" && <Connect onLogOut={logOut} />}
         {route.page === "tokens" && <Tokens onLogOut={logOut} />}
         {route.page === "audit" && <Audit onLogOut={logOut} />}

@@ -7,6 +7,7 @@ const plainPages = [
   "packs",
   "jobs",
   "artifacts",
+  "models",
   "connect",
   "tokens",
   "credentials",
@@ -38,7 +39,7 @@ export function routeOf(pathname: string, base: string = prefix.pathname): Route
 /** Where to go after the login: only to one of our pages. */
 export function nextPage(search: string): string {
   const next = new URLSearchParams(search).get("next") ?? "";
-  const pages = /^(\?view=recent|settings|tokens|artifacts|credentials|(packs(\/[\w.-]+)?|jobs|audit)(\?[\w=&.*%:+-]*)?|connect(\?client=[a-z0-9-]+)?|sessions\/[A-Za-z0-9_.-]+)$/;
+  const pages = /^(\?view=recent|settings|tokens|artifacts|models|credentials|(packs(\/[\w.-]+)?|jobs|audit)(\?[\w=&.*%:+-]*)?|connect(\?client=[a-z0-9-]+)?|sessions\/[A-Za-z0-9_.-]+)$/;
   return pages.test(next) ? next : "";
 }
 

@@ -18,11 +18,11 @@ DEADLINE_S = 20
 STATES = frozenset(
     """
     already_attached artifact_not_found capacity_reached command_failed command_not_found connection_refused control_held control_taken
-    disk_full duplicate invalid_link not_ready quota_exceeded unknown_job unknown_pack
+    disk_full duplicate expectation_failed invalid_link not_ready quota_exceeded unknown_job unknown_pack
     egress_denied file_exists file_not_found forward_denied host_not_found invalid_credentials invalid_ticket
     not_a_file not_desktop_mode not_driving not_found port_in_use private profile_in_use quota_reached
     range_not_satisfiable session_attached session_ended session_outdated session_starting tab_not_found
-    task_limit_reached ticket_in_use too_many_attempts too_many_connections window_not_found
+    target_ambiguous target_not_found task_limit_reached ticket_in_use too_many_attempts too_many_connections window_not_found
     """.split()
 )
 
@@ -40,9 +40,15 @@ BEYOND_SCHEMA = [
     ("create_credential", "invalid_plaintext_b64", "plaintext_b64", "a secret is base64"),
     ("rotate_credential", "invalid_input", "value", "a secret is given once, and suits its type"),
     ("rotate_credential", "invalid_plaintext_b64", "plaintext_b64", "a secret is base64"),
+    ("add_provider_key", "invalid_input", "provider", "a provider is one of the list, and needs a key"),
+    ("test_provider", "invalid_input", "provider", "a provider is one of the list"),
     ("exec", "invalid_input", "command", "a command is more than spaces, and holds no NUL"),
     ("exec", "invalid_input", "stream", "a command in the background has no stream"),
     ("upload_artifact", "invalid_input", "file", "a form has the field file"),
+    (None, "invalid_coordinates", "x", "an action has a position or a target"),
+    (None, "invalid_coordinates", "y", "an action has a position or a target"),
+    (None, "invalid_input", "target", "an action has a position or a target, not both"),
+    (None, "missing_selector", "selector", "an action has a selector or a target"),
     (None, "invalid_geometry", "geometry", "a screen has a least and a greatest size"),
     (None, "invalid_input", "cpu_limit", "a session has at most the cores of the machine"),
     (None, "invalid_input", "env", "variables have a size together, and some mean what a field says, too"),

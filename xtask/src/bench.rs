@@ -5,6 +5,7 @@ mod bombs;
 mod egress;
 mod mcp;
 mod memory;
+mod observe;
 mod packs;
 mod peers;
 mod starts;
@@ -18,7 +19,7 @@ use std::{
 use helmdeck_testkit::Server;
 
 const USAGE: &str = "\
-Usage: cargo xtask bench [actions|starts|bombs|egress|mcp|packs|all]
+Usage: cargo xtask bench [actions|starts|bombs|egress|mcp|packs|observe|all]
 
   actions   Click, move, scroll, type, screenshot, zoom over HTTP, against xdotool and scrot
   starts    Cold start of sessions in both modes, and the memory of server and guest
@@ -26,22 +27,24 @@ Usage: cargo xtask bench [actions|starts|bombs|egress|mcp|packs|all]
   egress    What the proxy adds to a request, and its throughput
   mcp       Listings, calls and clients of MCP, against @playwright/mcp and chrome-devtools-mcp
   packs     What a job adds to a call, warm and new sessions, a queue of two callers
+  observe   Settling against fixed sleeps, tokens of pictures, cost; settle, tokens or cost for one part
   all       Everything (default)
 
-Needs xdotool, scrot and imagemagick. Builds the release binary first, or measures the one that HELMDECK_BIN names.";
+Needs xdotool, scrot, imagemagick, ffmpeg and tesseract. Builds the release binary first, or measures the one that
+HELMDECK_BIN names. With XTASK_BENCH_DEBUG=1, the client is not optimised.";
 
 /// Runs the benchmark that `args` names.
 pub fn run(args: Vec<OsString>) -> ExitCode {
     let which = args.first().and_then(|arg| arg.to_str()).unwrap_or("all").to_owned();
     if !matches!(
         which.as_str(),
-        "actions" | "starts" | "bombs" | "egress" | "mcp" | "packs" | "all"
+        "actions" | "starts" | "bombs" | "egress" | "mcp" | "packs" | "observe" | "all"
     ) {
         println!("{USAGE}");
         return if which == "--help" { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     // An unoptimised client would distort the results.
-    if cfg!(debug_assertions) {
+    if cfg!(debug_assertions) && std::env::var_os("XTASK_BENCH_DEBUG").is_none() {
         return again_in_release(args);
     }
     if !build() {
@@ -54,6 +57,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let part = args.get(1).and_then(|arg| arg.to_str());
     runtime.block_on(async {
         let server = Server::start_with(&[("HELMDECK_EGRESS_ALLOWLIST", "127.0.0.1/32")]);
         let wanted = |name| which == name || which == "all";
@@ -71,6 +75,9 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         }
         if wanted("packs") {
             packs::run(&server).await;
+        }
+        if wanted("observe") {
+            observe::run(&server, part).await;
         }
         if wanted("bombs") {
             bombs::run(&server).await;

@@ -1,3 +1,4 @@
-//! Checks of the repository. The commands are in `main.rs`.
+//! Checks that tests use as well. The commands are in `main.rs`.
 
+pub mod effects;
 pub mod tidy;

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use xtask::tidy;
+use xtask::{effects, tidy};
 
 mod bench;
 mod clients;
@@ -14,6 +14,7 @@ mod job_kills;
 mod mcp_clients;
 mod mcp_conformance;
 mod mcp_packages;
+mod model_clients;
 mod repo_map;
 mod schemathesis;
 mod soak;
@@ -23,11 +24,13 @@ Usage: cargo xtask COMMAND
 
   tidy         Check the shape of the repository: layers, names, lengths, documents
   bench ...    Measure actions on a real display (bench --help says more)
+  effects ...  Check whether actions report what happened (effects --help says more)
   soak ...     Create and end many sessions, and see that nothing grows
   job-kills .. Kill the server amid jobs, and account for every one of them
   clients      Generate clients from docs/openapi.json, and drive a server with them
   mcp-clients  Connect unmodified MCP clients to a server (mcp-clients --help says more)
   mcp-conformance  Run the official MCP conformance suite
+  model-clients .. Call models with unmodified SDKs (model-clients --help says more)
   repo-map ... Compare the symbols of repo.map with those of universal-ctags
   schemathesis Send generated requests to the API (schemathesis --help says more)
   fresh ...    Run make up and make test on a new minimal Debian (fresh --help says more)
@@ -40,11 +43,13 @@ fn main() -> ExitCode {
     match command.to_str() {
         Some("tidy") if rest.is_empty() => tidy(),
         Some("bench") => bench::run(rest),
+        Some("effects") => effects::run(&rest),
         Some("soak") => soak::run(rest),
         Some("job-kills") => job_kills::run(&rest),
         Some("clients") => clients::run(&root(), &rest),
         Some("mcp-clients") => mcp_clients::run(&root(), &rest),
         Some("mcp-conformance") => mcp_conformance::run(&root(), &rest),
+        Some("model-clients") => model_clients::run(&root(), &rest),
         Some("repo-map") => repo_map::run(&root(), &rest),
         Some("schemathesis") => schemathesis::run(&root(), &rest),
         Some("fresh") => fresh::run(&root(), rest),

@@ -21,7 +21,11 @@ pub struct Packages {
 impl Packages {
     /// Installs a set of packages, unless exactly this set is there.
     pub fn install(root: &Path, set: &str, npm: &[&str], python: &[&str]) -> io::Result<Self> {
-        let folder = root.join("target/mcp-clients");
+        Self::install_in(&root.join("target/mcp-clients"), set, npm, python)
+    }
+
+    /// The same in another folder.
+    pub fn install_in(folder: &Path, set: &str, npm: &[&str], python: &[&str]) -> io::Result<Self> {
         let it = Self { npm: folder.join(set), python: folder.join("python") };
         let python: Vec<_> = [NODE].iter().chain(python).copied().collect();
         once(&it.python.join("installed"), &python, || {

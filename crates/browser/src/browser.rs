@@ -30,8 +30,8 @@ use tokio::{select, sync::watch};
 
 use self::current::KnownBrowser;
 use crate::{
-    BrowserError, Incoming, address::addressed, emulation::Emulating, page_action::PageAction,
-    private::SignIn, record::Records, running::Owner,
+    BrowserError, Incoming, address::addressed, emulation::Emulating, events::Listeners,
+    page_action::PageAction, private::SignIn, record::Records, running::Owner,
 };
 
 /// The browser of a session. A cheap handle that survives restarts of the browser process.
@@ -60,7 +60,8 @@ pub(crate) struct Shared {
     /// The private sign-in that is under way, if any.
     pub(crate) private: watch::Sender<Option<SignIn>>,
     /// Whether the session's own browser has a window on a screen.
-    on_screen: AtomicBool,
+    pub(crate) on_screen: AtomicBool,
+    pub(crate) listeners: Listeners,
 }
 
 impl Browser {
@@ -109,6 +110,7 @@ impl Browser {
             followed,
             private: watch::Sender::new(None),
             on_screen,
+            listeners: Listeners::default(),
         };
         Self { shared: Arc::new(shared), hands: Hands::Agent }
     }

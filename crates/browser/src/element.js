@@ -237,6 +237,7 @@
   function all(selector) {
     if (selector.css != null) return byCss(selector.css);
     if (selector.text != null) return byText(selector);
+    if (selector.ref != null) return [helmdeck.its.byRef(selector.ref)].filter(Boolean);
     return byRole(selector);
   }
 
@@ -471,7 +472,7 @@
         if (done.refused) return { state: 'blocked', final: true, element: tag(element), why: done.refused };
         if (!done.why) return { ...ready(element, ask), ...done };
         seen = { state: 'blocked', element: tag(element), why: done.why, hidden: get(document, 'hidden') };
-      } else if (!ask.stay) {
+      } else if (!ask.stay || ask.selector.ref != null) {
         return seen;
       }
       const left = end - performance.now();
@@ -529,5 +530,6 @@
     return { scrolled: { x: scrollX, y: scrollY }, corner, scale };
   }
 
-  globalThis.helmdeck = { until, seen, survey, view, kept: null };
+  const its = { get, call, attribute, kind, said, tidy, cut, above, within, box, role, name, hitAt, reaches, DOING };
+  globalThis.helmdeck = { until, seen, survey, view, kept: null, its };
 })();

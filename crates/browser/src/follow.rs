@@ -1,6 +1,8 @@
 //! Follows what happens in a browser: one task reads the events of all sessions and keeps tabs,
 //! frames, dialogs and downloads up to date.
 
+mod page_events;
+
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
@@ -22,9 +24,10 @@ use tokio::{
     task::yield_now,
 };
 
+use self::page_events::{on_frame_event, on_network_event, on_worker_event};
 use crate::{
     attach::{Subject, attach, attach_again, prepare},
-    frames::Described,
+    events::PageEvent,
     page::{Opening, Page},
     record::Releases,
     running::Known,
@@ -48,6 +51,8 @@ pub(crate) struct Follower {
     /// Workers of the tabs; they only send events.
     workers: HashSet<SessionId>,
     releases: Releases,
+    /// Whether the tabs that existed before are known.
+    caught_up: bool,
     /// Callers that wait until all received events are handled.
     asked: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
 }
@@ -75,39 +80,12 @@ struct Changed {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OfFrame {
-    frame_id: String,
-    #[serde(default)]
-    parent_frame_id: String,
-    #[serde(default)]
-    url: String,
-    #[serde(default)]
-    reason: String,
-}
-
-#[derive(Deserialize)]
-struct Navigated {
-    frame: Described,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct OfDialog {
     message: String,
     #[serde(rename = "type")]
     kind: DialogKind,
     #[serde(default)]
     default_prompt: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct OfRequest {
-    request_id: String,
-    #[serde(default)]
-    loader_id: String,
-    #[serde(rename = "type", default)]
-    kind: String,
 }
 
 impl Follower {
@@ -130,6 +108,7 @@ impl Follower {
             jobs: FuturesUnordered::new(),
             workers: HashSet::new(),
             releases: Releases::default(),
+            caught_up: false,
             asked,
         }
     }
@@ -139,6 +118,7 @@ impl Follower {
         self.handle_all();
         while let Some(()) = self.jobs.next().await {}
         self.handle_all();
+        self.caught_up = true;
     }
 
     fn handle_all(&mut self) {
@@ -220,6 +200,7 @@ impl Follower {
                 self.known.tabs.lock().detached(&session_id);
                 if let Some(page) = self.pages.get(&session_id) {
                     self.known.records.lock().closed(page.tab());
+                    self.known.listeners.tell(PageEvent::TabClosed { tab: page.tab().clone() });
                 }
                 let gone = self.pages.extract_if(|_, page| *page.session() == session_id);
                 for (session, _) in gone {
@@ -237,6 +218,7 @@ impl Follower {
             "Browser.downloadWillBegin" => {
                 if let Ok(begun) = event.read() {
                     self.known.downloads.lock().begun(begun);
+                    self.known.listeners.tell(PageEvent::Download);
                 }
             }
             "Browser.downloadProgress" => {
@@ -254,6 +236,10 @@ impl Follower {
         let page = Page::new(self.cdp.clone(), session.clone(), &target, Instant::now());
         // If the page waits, then for another client, which opened it.
         self.listen(&page, &session, false);
+        if self.caught_up && target.is_tab() {
+            let (tab, url) = (page.tab().clone(), target.url.clone());
+            self.known.listeners.tell(PageEvent::TabOpened { tab, url });
+        }
         self.known.tabs.lock().attached(page, target);
     }
 
@@ -314,6 +300,7 @@ impl Follower {
                 let session = session.clone();
                 let opening = Opening { session, kind, message, proposal: default_prompt };
                 page.with(|state| state.dialog = Some(opening));
+                self.known.listeners.tell(PageEvent::Dialog { tab: page.tab().clone() });
                 let page = page.clone();
                 self.jobs.push(async move { page.answer_dialog().await }.boxed());
             }
@@ -322,12 +309,27 @@ impl Follower {
                 page.with(|state| state.crashed = true);
             }
             "Page.frameNavigated" => {
-                on_frame_event(page, session, event);
+                self.follow_address(page, |page| on_frame_event(page, session, event));
                 if self.pages.len() > 1 {
                     self.remind();
                 }
             }
+            "Page.navigatedWithinDocument" => {
+                self.follow_address(page, |page| on_frame_event(page, session, event));
+            }
             _ => on_frame_event(page, session, event),
+        }
+    }
+
+    /// Tells the listener if an event gave a tab another document or address.
+    fn follow_address(&self, page: &Page, handle: impl FnOnce(&Page)) {
+        let shown = || page.main().map(|main| (main.loader, main.url)).ok();
+        let before = shown();
+        handle(page);
+        let after = shown();
+        let known = self.known.tabs.lock().find(page.tab()).is_some();
+        if let Some((_, url)) = after.filter(|after| known && before.as_ref() != Some(after)) {
+            self.known.listeners.tell(PageEvent::Navigated { tab: page.tab().clone(), url });
         }
     }
 }
@@ -338,61 +340,4 @@ fn tagged(session: Option<SessionId>, events: EventStream) -> BoxStream<'static,
         Some(((session.clone(), event), (session, events)))
     })
     .boxed()
-}
-
-fn on_frame_event(page: &Page, session: &SessionId, event: &Event) {
-    match event.method.as_str() {
-        "Page.frameAttached" => {
-            let Ok(OfFrame { frame_id, parent_frame_id, .. }) = event.read() else { return };
-            page.with(|state| state.frames.attached(session, &frame_id, &parent_frame_id));
-        }
-        "Page.frameNavigated" => {
-            let Ok(Navigated { frame }) = event.read() else { return };
-            let main = frame.parent_id.is_none();
-            page.with(|state| {
-                state.frames.navigated(session, &frame);
-                if main {
-                    state.crashed = false;
-                    state.network.left(&frame.loader_id, Instant::now());
-                }
-            });
-        }
-        "Page.navigatedWithinDocument" => {
-            let Ok(OfFrame { frame_id, url, .. }) = event.read() else { return };
-            page.with(|state| state.frames.moved_within(&frame_id, &url));
-        }
-        "Page.frameDetached" => {
-            let Ok(OfFrame { frame_id, reason, .. }) = event.read() else { return };
-            // A frame that moves to another process keeps its place in the tree.
-            if reason != "swap" {
-                page.with(|state| state.frames.removed(&frame_id));
-            }
-        }
-        _ => {}
-    }
-}
-
-fn on_network_event(page: &Page, event: &Event) {
-    let now = Instant::now();
-    match event.method.as_str() {
-        "Network.requestWillBeSent" => {
-            let Ok(OfRequest { request_id, loader_id, kind }) = event.read() else { return };
-            // These stay open for as long as the page wants.
-            if !matches!(kind.as_str(), "EventSource" | "WebSocket" | "Ping") {
-                page.with(|state| state.network.begun(&request_id, &loader_id, now));
-            }
-        }
-        "Network.loadingFinished" | "Network.loadingFailed" => {
-            let Ok(OfRequest { request_id, .. }) = event.read() else { return };
-            page.with(|state| state.network.ended(&request_id, now));
-        }
-        _ => {}
-    }
-}
-
-/// Handles requests that a worker took over from its page.
-fn on_worker_event(page: &Page, event: &Event) {
-    if event.method != "Network.requestWillBeSent" {
-        on_network_event(page, event);
-    }
 }

@@ -106,6 +106,11 @@ impl PageAction {
         }
     }
 
+    /// The steps from a frame out to the page as they are now.
+    pub async fn steps_of(&self, frame: &Frame, spot: Spot) -> Result<Vec<Step>, BrowserError> {
+        steps(&self.page, frame, spot, self.deadline).await
+    }
+
     /// What covers a frame at the point where a click must reach it.
     pub async fn cover(&self, steps: &[Step]) -> Result<Option<String>, BrowserError> {
         let deadline = self.deadline;

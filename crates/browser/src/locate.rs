@@ -86,6 +86,8 @@ pub(crate) struct Answer {
     pub values: Vec<String>,
     pub insert: bool,
     pub end: bool,
+    /// The element as `elements.js` describes it.
+    pub described: Option<Value>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -146,7 +148,7 @@ impl PageAction {
             let left = self.deadline.saturating_duration_since(Instant::now());
             let over = left.is_zero();
             let (frame, answer) = match ask.selector {
-                Selector::Ref(name) => self.try_ref(name, ask, left).await?,
+                Selector::Ref(name) if !is_listed(name) => self.try_ref(name, ask, left).await?,
                 _ => self.try_frames(ask, left).await?,
             };
             match answer.state {
@@ -165,6 +167,10 @@ impl PageAction {
                 Verdict::Stale | Verdict::Elsewhere => {
                     return Err(BrowserError::StaleRef(ask.selector.to_string()));
                 }
+                // An element that was removed does not come back.
+                Verdict::Missing if matches!(ask.selector, Selector::Ref(_)) => {
+                    return Err(BrowserError::StaleRef(ask.selector.to_string()));
+                }
                 Verdict::Blocked if over || answer.r#final => {
                     return Err(BrowserError::NotActionable {
                         selector: ask.selector.to_string(),
@@ -181,7 +187,9 @@ impl PageAction {
     /// Like [`Self::find`], without waiting.
     pub async fn glance(&self, ask: &Ask<'_>) -> Result<(), BrowserError> {
         let (_, answer) = match ask.selector {
-            Selector::Ref(name) => self.try_ref(name, ask, Duration::ZERO).await?,
+            Selector::Ref(name) if !is_listed(name) => {
+                self.try_ref(name, ask, Duration::ZERO).await?
+            }
             _ => self.try_frames(ask, Duration::ZERO).await?,
         };
         match answer.state {
@@ -203,6 +211,7 @@ impl PageAction {
         if alone || answer.state != Verdict::Missing {
             return Ok((main, answer));
         }
+        let gone = matches!(ask.selector, Selector::Ref(_));
         let others: Vec<_> = frames.iter().filter(|frame| frame.id != main.id).collect();
         let looks = others.iter().map(|frame| self.look(frame, ask.selector, Duration::ZERO));
         let looked = join_all(looks).await;
@@ -210,6 +219,9 @@ impl PageAction {
         if let Some((frame, _)) = seen {
             let answer = self.try_frame(frame, ask, slice, false).await?;
             return Ok(((*frame).clone(), answer));
+        }
+        if gone {
+            return Ok((main, answer));
         }
         // Not found yet: use the first frame that has it.
         let mut looks: FuturesUnordered<_> =
@@ -334,6 +346,11 @@ fn argument(ask: &Ask<'_>, slice: Duration, stay: bool) -> Value {
         argument.extend(more.clone());
     }
     argument
+}
+
+/// Whether a ref comes from a list of elements, which the script keeps, and not from a snapshot.
+pub(crate) fn is_listed(reference: &str) -> bool {
+    reference.starts_with('p')
 }
 
 /// A selector in the script's format.

@@ -20,7 +20,8 @@ use tokio::{
 
 pub(crate) use crate::frames::Frame;
 use crate::{
-    BrowserError, context::Context, frames::Frames, network::Network, refs::Refs, tabs::Target,
+    BrowserError, asked::Asked, context::Context, frames::Frames, loading::Loading,
+    network::Network, refs::Refs, tabs::Target,
 };
 
 /// Limit on dialogs reported for one call.
@@ -50,6 +51,10 @@ struct Shared {
 pub(crate) struct State {
     pub frames: Frames,
     pub network: Network,
+    /// Whether the tab goes to another document.
+    pub loading: Loading,
+    /// The requests that actions cause.
+    pub asked: Asked,
     /// The dialog that waits for an answer.
     pub dialog: Option<Opening>,
     /// The renderer process died; a navigation starts another.
@@ -86,6 +91,8 @@ impl Page {
         let state = State {
             frames: Frames::of(&session, &tab.0, &target.url),
             network: Network::new(now),
+            loading: Loading::new(),
+            asked: Asked::default(),
             dialog: None,
             crashed: false,
             visits: Vec::new(),

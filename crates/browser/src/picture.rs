@@ -22,8 +22,8 @@ use crate::{
 const MAX_LENGTH: f64 = 16_384.0;
 
 #[derive(Deserialize)]
-struct Captured {
-    data: String,
+pub(crate) struct Captured {
+    pub(crate) data: String,
 }
 
 #[derive(Deserialize)]

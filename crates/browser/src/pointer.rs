@@ -43,6 +43,11 @@ impl PageAction {
     }
 
     /// Waits for an element that a click would reach, and returns the point to click.
+    pub async fn reach(&self, selector: &Selector) -> Result<Spot, BrowserError> {
+        self.aim(selector).await.map(|(_, at)| at)
+    }
+
+    /// The same, with the element.
     async fn aim(&self, selector: &Selector) -> Result<(Found, Spot), BrowserError> {
         let ask = Ask { selector, want: Want::Usable, doing: "nothing", arguments: json!({}) };
         let mut covered = None;

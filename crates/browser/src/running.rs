@@ -25,6 +25,7 @@ use crate::{
     context::Context,
     downloads::{self, Downloads},
     emulation::Emulating,
+    events::Listeners,
     follow::Follower,
     page::Page,
     record::Records,
@@ -67,6 +68,7 @@ pub(crate) struct Known {
     pub downloads: Mutex<Downloads>,
     pub records: Arc<Mutex<Records>>,
     pub emulating: Arc<Emulating>,
+    pub listeners: Listeners,
     /// Notified when the browser itself changes.
     pub news: Notify,
 }
@@ -92,6 +94,7 @@ impl Running {
         incoming: Option<Arc<Incoming>>,
         records: Arc<Mutex<Records>>,
         emulating: Arc<Emulating>,
+        listeners: Listeners,
         deadline: Instant,
     ) -> Result<Self, BrowserError> {
         let folder = incoming.as_ref().map(|incoming| incoming.home().join(downloads::FOLDER));
@@ -100,6 +103,7 @@ impl Running {
             downloads: Mutex::new(Downloads::new(incoming)),
             records,
             emulating,
+            listeners,
             news: Notify::new(),
         });
         known.emulating.tell_browser(&cdp).await;

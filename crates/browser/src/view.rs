@@ -20,9 +20,26 @@ impl View {
         Spot { x: at.x + self.scrolled.x, y: at.y + self.scrolled.y }
     }
 
+    /// A point in pixels of the viewport.
+    pub fn scaled(&self, at: Spot) -> Spot {
+        Spot { x: at.x * self.scale, y: at.y * self.scale }
+    }
+
     pub fn on_screen(&self, at: Spot) -> Option<Spot> {
         let Spot { x, y } = self.corner?;
         Some(Spot { x: x + at.x * self.scale, y: y + at.y * self.scale })
+    }
+}
+
+impl View {
+    /// Screen pixels per page pixel; 1 if it is unknown.
+    pub fn scale(&self) -> f64 {
+        if self.scale > 0.0 { self.scale } else { 1.0 }
+    }
+
+    /// The upper left corner on the screen, as the page sees it.
+    pub fn corner(&self) -> Option<(f64, f64)> {
+        self.corner.map(|Spot { x, y }| (x, y))
     }
 }
 

@@ -13,7 +13,13 @@ use crate::{
 };
 
 /// Defines the functions available in every world.
-const SCRIPT: &str = include_str!("element.js");
+const SCRIPT: &str = concat!(
+    include_str!("element.js"),
+    "\n",
+    include_str!("elements.js"),
+    "\n",
+    include_str!("watch.js")
+);
 const NAME: &str = "helmdeck";
 /// The error code of calls that the browser refuses for temporary reasons.
 const REFUSED: i64 = -32000;

@@ -15,6 +15,7 @@ use crate::{
     clipboard::ClipboardThread,
     connection::{Connection, Line},
     error::DisplayError,
+    observe::{Observer, Shots},
     owner::Owners,
 };
 
@@ -36,6 +37,8 @@ pub(crate) struct Shared {
     query: Line,
     pub(crate) clipboard: ClipboardThread,
     pub(crate) bus: Bus,
+    pub(crate) observer: Observer,
+    pub(crate) shots: Shots,
     pictures: AtomicU64,
     /// The colour behind all windows, 0xRRGGBB.
     pub(crate) background: AtomicU32,
@@ -57,6 +60,8 @@ impl Display {
                 query: Line::open(display)?,
                 clipboard: ClipboardThread::start(display)?,
                 bus: Bus::open(display)?,
+                observer: Observer::open(display)?,
+                shots: Shots::default(),
                 pictures: AtomicU64::new(0),
                 background: AtomicU32::new(0),
                 own_mode: Mutex::new(None),
@@ -80,6 +85,11 @@ impl Display {
     /// The connection for queries, and the screen size. Does not wait for input.
     pub(crate) fn query(&self) -> Result<(Arc<Connection>, (u16, u16)), DisplayError> {
         self.shared.query.ready()
+    }
+
+    /// The pictures that were taken, by their id.
+    pub fn shots(&self) -> &Shots {
+        &self.shared.shots
     }
 
     /// An id for a new picture.

@@ -71,6 +71,17 @@ impl InputSync {
         process_idle::wait(&self.connection, Some(window)).await
     }
 
+    /// Waits until the active program has read everything sent so far, if it supports pings.
+    pub(crate) async fn ping_active(&mut self, patience: Duration) -> Result<(), DisplayError> {
+        let window = block_in_place(|| active_window(&self.connection))?;
+        if let Some(window) = window
+            && block_in_place(|| self.knows_pings(window))?
+        {
+            self.ping(window, patience).await?;
+        }
+        Ok(())
+    }
+
     fn knows_pings(&self, window: Window) -> Result<bool, DisplayError> {
         let x = &self.connection;
         let protocols =

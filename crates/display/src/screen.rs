@@ -1,6 +1,6 @@
 //! Screenshots: the frame bus captures them; they are cropped and encoded here.
 
-use std::{borrow::Cow, ops::Range};
+use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use bytes::Bytes;
 use helmdeck_task::block_in_place;
@@ -8,11 +8,12 @@ use helmdeck_wire::screen::{Format, Picture, Screenshot, Zoom};
 use x11rb::protocol::xfixes::ConnectionExt as _;
 
 use crate::{
-    bus::shot::Look,
+    bus::shot::{Look, Shot},
     connection::Connection,
     display::Display,
     error::DisplayError,
     marks::{Mark, draw_marks},
+    observe::ShotFacts,
     picture::{Cursor, fit, narrow, stripes::Stripes},
     segment::Region,
 };
@@ -59,7 +60,7 @@ impl Display {
             draw_marks(&mut pixels, &marks);
             Ok(pixels.encoded(format.into(), &Stripes::new(height))?.into())
         })?;
-        Ok(self.picture(region, size, format, bytes))
+        Ok(self.picture(&shot, region, size, format, bytes))
     }
 
     /// A picture of a region, as large as fits into 1024x1024.
@@ -70,7 +71,7 @@ impl Display {
         let region = region(action, width, height).ok_or(DisplayError::Region { width, height })?;
         let size = fit(region.width.into(), region.height.into(), Zoom::FIT);
         let bytes = block_in_place(|| shot.encoded(look(region, size, format)))?;
-        Ok(self.picture(region, size, format, bytes))
+        Ok(self.picture(&shot, region, size, format, bytes))
     }
 
     /// The number of different colours in these lines of the screen, counted up to `enough`. A
@@ -92,15 +93,19 @@ impl Display {
         Ok(seen.len())
     }
 
+    /// A picture with a new id, which is remembered.
     fn picture(
         &self,
+        shot: &Arc<Shot>,
         region: Region,
         (width, height, scale): (u32, u32, f64),
         format: Format,
         bytes: Bytes,
     ) -> Picture {
-        let origin = (region.x.into(), region.y.into());
-        Picture { format, id: self.picture_id(), width, height, origin, scale, bytes }
+        let (id, origin) = (self.picture_id(), (region.x.into(), region.y.into()));
+        let prints = (region == shot.whole()).then(|| Shot::prints(shot));
+        self.shots().add(ShotFacts { id: id.clone(), width, height, origin, scale }, prints, true);
+        Picture { format, id, width, height, origin, scale, bytes }
     }
 }
 

@@ -57,7 +57,8 @@ impl Display {
             let mut windows = Vec::with_capacity(asked.len());
             for question in asked {
                 match question.answer(&connection, active, owners.as_ref()) {
-                    Ok(window) => windows.extend(window),
+                    Ok(Described { furniture: true, .. }) => {}
+                    Ok(Described { facts, .. }) => windows.push(facts),
                     Err(DisplayError::Lost(error)) => return Err(DisplayError::Lost(error)),
                     // The window was closed meanwhile.
                     Err(_) => {}
@@ -206,8 +207,14 @@ pub(crate) fn class_of(reply: &GetPropertyReply) -> (String, String) {
     (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
 }
 
+/// A window, and whether it is a panel or the desktop itself.
+pub(crate) struct Described {
+    pub(crate) facts: WindowFacts,
+    pub(crate) furniture: bool,
+}
+
 /// The pending requests about one window.
-struct Question<'a> {
+pub(crate) struct Question<'a> {
     id: Window,
     title: Answer<'a, GetPropertyReply>,
     old_title: Answer<'a, GetPropertyReply>,
@@ -221,7 +228,7 @@ struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    fn ask(x: &'a Connection, id: Window) -> Result<Self, DisplayError> {
+    pub(crate) fn ask(x: &'a Connection, id: Window) -> Result<Self, DisplayError> {
         let property = |name: u32, kind: u32, length: usize| {
             // The protocol counts in words of four bytes; a character has at most four.
             x.get_property(false, id, name, kind, 0, length as u32)
@@ -240,13 +247,13 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// The description of the window; `None` for a panel or the desktop itself.
-    fn answer(
+    /// The description of the window.
+    pub(crate) fn answer(
         self,
         x: &Connection,
         active: Option<Window>,
         owners: Option<&Owners>,
-    ) -> Result<Option<WindowFacts>, DisplayError> {
+    ) -> Result<Described, DisplayError> {
         // Every reply is taken before the first error is handled.
         let title = self.title.reply();
         let old_title = self.old_title.reply();
@@ -259,9 +266,8 @@ impl<'a> Question<'a> {
         let place = self.place.reply()?;
         let (title, old_title, geometry) = (title?, old_title?, geometry?);
         let furniture = [x.atoms._NET_WM_WINDOW_TYPE_DOCK, x.atoms._NET_WM_WINDOW_TYPE_DESKTOP];
-        if kind?.value32().is_some_and(|mut kinds| kinds.any(|kind| furniture.contains(&kind))) {
-            return Ok(None);
-        }
+        let furniture =
+            kind?.value32().is_some_and(|mut kinds| kinds.any(|kind| furniture.contains(&kind)));
         let name = if title.value.is_empty() {
             latin_or_utf8(&old_title.value)
         } else {
@@ -279,7 +285,7 @@ impl<'a> Question<'a> {
                 }
             }
         };
-        Ok(Some(WindowFacts {
+        let facts = WindowFacts {
             id: self.id.to_string(),
             pid,
             browser,
@@ -291,12 +297,13 @@ impl<'a> Question<'a> {
             height: geometry.height.into(),
             focused: active == Some(self.id),
             minimized: state?.value32().is_some_and(|mut states| states.any(|s| s == hidden)),
-        }))
+        };
+        Ok(Described { facts, furniture })
     }
 }
 
 /// A program's text, limited in length.
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end_matches('\0').chars().take(MAX_TITLE).collect()
 }
 

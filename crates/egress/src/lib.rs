@@ -7,11 +7,14 @@
 //!
 //! A gate may use an upstream proxy, [`Via`], which resolves names. Then only the proxy's own
 //! address, and targets written as addresses, are judged here.
+//!
+//! [`Connector`] is for requests that the server itself makes for callers.
 
 mod activity;
 mod address;
 mod bypass;
 mod cidr;
+mod connector;
 mod decision;
 mod dial;
 mod error;
@@ -34,6 +37,7 @@ mod via;
 
 pub use bypass::Bypass;
 pub use cidr::Cidr;
+pub use connector::{ConnectError, Connection, Connector, Duplex, authority, path};
 pub use decision::{Decision, Failure, Scheme, Verdict};
 pub use error::EgressError;
 pub use explain::{Explanation, Judged, explain};

@@ -24,7 +24,7 @@ use tokio::{
 use tower::ServiceExt;
 
 use crate::{
-    act::no_screen, begin::Guest, error::GuestError, log::Log, private_dir::PrivateDir,
+    act::no_screen, begin::Guest, error::GuestError, log::Log, observe, private_dir::PrivateDir,
     reports::Reports, rfb::Passwords, router, scraper, supervise,
 };
 
@@ -127,11 +127,16 @@ impl Attachment {
                 }
             }
             guest.reports.tell(Progress::Ready);
+            if let Ok(browser) = guest.browser() {
+                let trace = guest.trace.clone();
+                browser.listen(Arc::new(move |event| trace.page(event)));
+            }
             if let Some((address, first, current)) = kept {
                 let (reports, log) = (guest.reports.clone(), guest.log.clone());
                 tasks.spawn(boxed(keep_browser(address, first, current, reports, log)));
             }
             if let Some(display) = watched {
+                tasks.spawn(boxed(observe::follow_windows(display.clone(), guest.trace.clone())));
                 tasks.spawn(boxed(watch_display(
                     display,
                     guest.reports.clone(),

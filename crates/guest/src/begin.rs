@@ -19,6 +19,7 @@ use crate::{
     browser::{self, Browser},
     desktop,
     egress::Egress,
+    elements::Elements,
     error::GuestError,
     exec::Execs,
     forwards::Forwards,
@@ -26,8 +27,9 @@ use crate::{
     handover,
     log::Log,
     nest::{self, HOME, Nest},
+    observe::{self, Observed, Trace},
     orphan_timeout::{self, Activity},
-    owners::BrowserNamespace,
+    owners::BrowserNest,
     panel::Panel,
     passthrough,
     private::Private,
@@ -64,6 +66,10 @@ pub struct Guest {
     pub private: Private,
     pub frozen: Frozen,
     pub execs: Execs,
+    pub observed: Observed,
+    pub trace: Trace,
+    /// What is known about the elements on the screen.
+    pub elements: Elements,
     state: Arc<Mutex<State>>,
 }
 
@@ -90,6 +96,8 @@ pub struct Session {
     pub browser: helmdeck_browser::Browser,
     /// The sandbox in which programs are started.
     pub nest: Nest,
+    /// The sandbox of the session's own browser.
+    pub browser_nest: BrowserNest,
     /// Environment variables of the agent's programs.
     pub agent_env: Arc<BTreeMap<String, String>>,
 }
@@ -212,11 +220,15 @@ impl Guest {
         let (display, current) = (session.display.clone(), session.cdp.clone());
         let panel = display.is_some().then(|| self.panel.begin());
         let tabs = current.clone();
+        let trace = self.trace.clone();
+        session.browser.listen(Arc::new(move |event| trace.page(event)));
         *self.state.lock() = State::Ready(session);
         reports.tell(Progress::Ready);
         if let Some(xvnc) = xvnc {
             helmdeck_task::spawn(supervise::watch_display(xvnc, reports.clone(), log.clone()));
             if let Some(display) = display.clone() {
+                let trace = self.trace.clone();
+                helmdeck_task::spawn(observe::follow_windows(display.clone(), trace));
                 helmdeck_task::spawn(desktop::follow_browser(display, current, reports.clone()));
             }
             desktop::start_extras(&nest, &log).await;
@@ -241,8 +253,8 @@ impl Guest {
         *stage = Stage::Desktop;
         let deadline = Instant::now() + PAINT_DEADLINE;
         desktop::write_settings().map_err(|e| GuestError::Io("desktop settings", e))?;
-        let namespace = BrowserNamespace::default();
-        display.identify_windows(namespace.owners());
+        let place = BrowserNest::default();
+        display.identify_windows(place.owners());
         let desktop = async {
             let nest = self.start_nest(begin).await?;
             desktop::start_bus(&nest).await?;
@@ -253,7 +265,7 @@ impl Guest {
         };
         // Chromium starts meanwhile; its window appears once there is a window manager.
         let cookies = self.cookies.lock().take();
-        let browser = Browser::start(begin, cookies, namespace, self.log.clone());
+        let browser = Browser::start(begin, cookies, place.clone(), self.log.clone());
         let (nest, browser) = tokio::try_join!(desktop, browser)?;
 
         *stage = Stage::Browser;
@@ -264,8 +276,15 @@ impl Guest {
         let passwords = Some(passwords);
         let cdp = browser.current();
         let structured = structured(&cdp, begin).await;
-        let display = Some(display);
-        let session = Session { display, passwords, cdp, browser: structured, nest, agent_env };
+        let session = Session {
+            display: Some(display),
+            passwords,
+            cdp,
+            browser: structured,
+            nest,
+            browser_nest: place,
+            agent_env,
+        };
         Ok(Started { session, xvnc: Some(xvnc), browser })
     }
 
@@ -277,15 +296,22 @@ impl Guest {
         self.reports.tell(Progress::Done(Stage::Sandbox));
         *stage = Stage::Browser;
         let cookies = self.cookies.lock().take();
-        let namespace = BrowserNamespace::default();
-        let browser = Browser::start(begin, cookies, namespace, self.log.clone());
+        let place = BrowserNest::default();
+        let browser = Browser::start(begin, cookies, place.clone(), self.log.clone());
         let (nest, browser) = tokio::try_join!(self.start_nest(begin), browser)?;
         self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
         let cdp = browser.current();
         let structured = structured(&cdp, begin).await;
-        let (display, passwords) = (None, None);
-        let session = Session { display, passwords, cdp, browser: structured, nest, agent_env };
+        let session = Session {
+            display: None,
+            passwords: None,
+            cdp,
+            browser: structured,
+            nest,
+            browser_nest: place,
+            agent_env,
+        };
         Ok(Started { session, xvnc: None, browser })
     }
 

@@ -24,7 +24,7 @@ use crate::{
     extension,
     log::Log,
     nest::{self, Nest, Spawned, Start},
-    owners::BrowserNamespace,
+    owners::BrowserNest,
     profile,
 };
 
@@ -98,7 +98,7 @@ struct Process {
 pub struct Browser {
     current: Arc<Current>,
     launched: Launched,
-    namespace: BrowserNamespace,
+    place: BrowserNest,
     log: Log,
 }
 
@@ -113,18 +113,18 @@ impl Browser {
     pub async fn start(
         begin: &Begin,
         cookies: Option<Value>,
-        namespace: BrowserNamespace,
+        place: BrowserNest,
         log: Log,
     ) -> Result<Self, GuestError> {
         write_preferences().map_err(|e| GuestError::Io("browser settings", e))?;
         let current = Arc::new(Current::new());
-        let launched = launch(begin, &current, cookies, &namespace, &log).await?;
-        Ok(Self { current, launched, namespace, log })
+        let launched = launch(begin, &current, cookies, &place, &log).await?;
+        Ok(Self { current, launched, place, log })
     }
 
     /// Starts Chromium again after it ended.
     pub async fn restart(&mut self, begin: &Begin) -> Result<(), GuestError> {
-        self.launched = launch(begin, &self.current, None, &self.namespace, &self.log).await?;
+        self.launched = launch(begin, &self.current, None, &self.place, &self.log).await?;
         Ok(())
     }
 
@@ -195,7 +195,7 @@ async fn launch(
     begin: &Begin,
     current: &Current,
     cookies: Option<Value>,
-    namespace: &BrowserNamespace,
+    place: &BrowserNest,
     log: &Log,
 ) -> Result<Launched, GuestError> {
     for left in SINGLETON {
@@ -206,11 +206,12 @@ async fn launch(
     let nest = Nest::start(nest::browser(begin), log.clone(), move || {
         ended.line("guest", "the browser's nested sandbox has ended");
     })?;
-    namespace.set(nest.process_namespace());
+    place.set(&nest);
     let started = async {
         nest.restrict().await?;
         if begin.mode == Mode::Desktop {
             desktop::start_browser_bus(&nest).await?;
+            desktop::start_browser_registry(&nest, log).await;
         }
         start(&nest, begin, current, cookies).await
     };

@@ -30,6 +30,8 @@ const BROWSER_BUS: &str = "<busconfig><type>session</type><auth>EXTERNAL</auth>\
     <listen>unix:path=/run/user/1000/bus</listen>\
     <policy context=\"default\"><allow send_destination=\"*\"/><allow receive_sender=\"*\"/>\
     <allow own=\"*\"/></policy></busconfig>";
+/// Lists the programs on an accessibility bus.
+const REGISTRY: &str = "/usr/libexec/at-spi2-registryd";
 /// Space that maximised windows leave for the panel.
 const PANEL_HEIGHT: u32 = 28;
 /// The desktop's own programs need no accessibility tree, and start faster without it.
@@ -66,6 +68,15 @@ pub async fn start_browser_bus(nest: &Nest) -> Result<(), GuestError> {
     let config = format!("{BROWSER_HOME}/bus.conf");
     fs::write(&config, BROWSER_BUS).map_err(|e| GuestError::Io("settings of the bus", e))?;
     start_bus_with(nest, format!("--config-file={config}")).await
+}
+
+/// Starts the registry of accessible programs beside the session's browser: the browser is the only
+/// one there. Without it, elements of the browser's toolbar are not known.
+pub async fn start_browser_registry(nest: &Nest, log: &Log) {
+    let registry = Start { program: REGISTRY, ..Start::default() };
+    if let Err(error) = nest.require(registry).await {
+        log.line("guest", &error.to_string());
+    }
 }
 
 async fn start_bus_with(nest: &Nest, config: String) -> Result<(), GuestError> {

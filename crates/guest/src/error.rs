@@ -61,10 +61,12 @@ pub enum GuestError {
 }
 
 impl GuestError {
-    /// The error as the caller receives it.
-    pub fn body(self) -> ErrorBody {
-        let code = match &self {
-            Self::Display(_) | Self::Browser(_) | Self::Refused(_) => return self.into_refusal(),
+    /// The code of the error.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Display(error) => error.code(),
+            Self::Browser(error) => error.code(),
+            Self::Refused(body) => body.error,
             Self::NotBegun => ErrorCode::SessionStarting,
             Self::NestGone => ErrorCode::GuestLost,
             Self::NotReady { .. } => ErrorCode::Timeout,
@@ -73,16 +75,16 @@ impl GuestError {
             | Self::Io(..)
             | Self::Extension { .. }
             | Self::BegunAlready => ErrorCode::Internal,
-        };
-        ErrorBody::new(code, self.to_string())
+        }
     }
 
-    fn into_refusal(self) -> ErrorBody {
+    /// The error as the caller receives it.
+    pub fn body(self) -> ErrorBody {
         match self {
             Self::Display(error) => error.into(),
             Self::Browser(error) => error.body(),
             Self::Refused(body) => body,
-            other => ErrorBody::new(ErrorCode::Internal, other.to_string()),
+            other => ErrorBody::new(other.code(), other.to_string()),
         }
     }
 }

@@ -206,7 +206,9 @@ pub fn open(path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     let home = openat(rustix::fs::CWD, HOME, folder, Mode::empty())?;
     let path = if path.is_empty() { "." } else { path };
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
+    // A path that is only looked up cannot be a terminal; the kernel refuses the flag.
+    let terminal = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NOCTTY };
+    let flags = flags | OFlags::CLOEXEC | terminal;
     let mut opened = Err(Errno::AGAIN);
     for _ in 0..TRIES {
         opened = openat2(home.as_fd(), path, flags, Mode::empty(), resolve);

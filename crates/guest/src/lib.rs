@@ -13,6 +13,7 @@
 //! Outside any sandbox, it can also serve an attached display or browser: [`Attachment`].
 
 mod act;
+mod aim;
 mod archive;
 mod attached;
 mod begin;
@@ -21,6 +22,7 @@ mod cast;
 mod debugging;
 mod desktop;
 mod egress;
+mod elements;
 mod error;
 mod exec;
 mod extension;
@@ -32,6 +34,7 @@ mod json;
 mod log;
 mod nest;
 mod network;
+mod observe;
 mod orphan_timeout;
 mod owners;
 mod panel;
@@ -46,6 +49,7 @@ mod scraper;
 mod supervise;
 mod thumbnails;
 mod transfers;
+mod verify;
 mod watchdog;
 mod workspace;
 mod xvnc;

@@ -37,7 +37,7 @@ pub const HOME: &str = "/home/agent";
 pub const RUNTIME_DIR: &str = "/run/user/1000";
 
 /// Our own program. In nested sandboxes it is a link to process 2, which is the nest.
-const PROGRAM: &str = "/opt/helmdeck/helmdeck";
+pub const PROGRAM: &str = "/opt/helmdeck/helmdeck";
 
 /// The configuration of a nested sandbox.
 pub struct NestSpec {
@@ -178,6 +178,19 @@ impl Nest {
         let mut env = (*self.env).clone();
         env.append(&mut program.env);
         self.control.spawn(Program { env, ..program }, descriptors).await
+    }
+
+    /// Starts a program of ours that answers on its standard output, which is `descriptors`'. It
+    /// continues to run while a person has control.
+    pub async fn require_as(
+        &self,
+        program: Program,
+        mut descriptors: Vec<(OwnedFd, i32)>,
+    ) -> Result<Spawned, SpawnError> {
+        descriptors.push((self.log.pipe(&program.program)?, 2));
+        let spawned = self.spawn_as(program, descriptors).await?;
+        self.required.lock().insert(spawned.pid);
+        Ok(spawned)
     }
 
     /// Starts a program that the session needs.

@@ -10,20 +10,33 @@ use std::{
 };
 
 use helmdeck_display::{Owner, Owners};
+use parking_lot::Mutex;
 
-/// The process namespace of the session's current browser; 0 without one.
+use crate::nest::Nest;
+
+/// The nested sandbox of the session's current browser.
 #[derive(Clone, Default)]
-pub struct BrowserNamespace(Arc<AtomicU64>);
+pub struct BrowserNest {
+    /// Its process namespace; 0 without a browser.
+    namespace: Arc<AtomicU64>,
+    nest: Arc<Mutex<Option<Nest>>>,
+}
 
-impl BrowserNamespace {
-    /// Sets the namespace in which the browser runs.
-    pub fn set(&self, namespace: u64) {
-        self.0.store(namespace, Ordering::Release);
+impl BrowserNest {
+    /// Sets the sandbox in which the browser runs.
+    pub fn set(&self, nest: &Nest) {
+        self.namespace.store(nest.process_namespace(), Ordering::Release);
+        *self.nest.lock() = Some(nest.clone());
+    }
+
+    /// The sandbox; it may have ended.
+    pub fn get(&self) -> Option<Nest> {
+        self.nest.lock().clone()
     }
 
     /// The mapping for the display.
     pub fn owners(&self) -> Owners {
-        let browser = self.0.clone();
+        let browser = self.namespace.clone();
         Arc::new(move |pid| {
             let namespace = fs::metadata(format!("/proc/{pid}/ns/pid")).ok()?.ino();
             if namespace == browser.load(Ordering::Acquire) {
@@ -37,7 +50,7 @@ impl BrowserNamespace {
 
 /// A process's id in the nested sandbox: the second in the list that begins with ours. A process in
 /// a further namespace has more ids, which other programs do not see.
-fn number_inside(status: &str) -> Option<u32> {
+pub fn number_inside(status: &str) -> Option<u32> {
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     numbers.split_whitespace().nth(1)?.parse().ok()
 }

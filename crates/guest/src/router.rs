@@ -6,8 +6,8 @@ mod streams;
 
 use axum::{
     Router,
-    body::Body,
-    extract::{DefaultBodyLimit, Request, State},
+    body::{Body, Bytes},
+    extract::{DefaultBodyLimit, Query, Request, State},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{get, post, put},
@@ -16,6 +16,7 @@ use helmdeck_link::route;
 use helmdeck_wire::{
     guest::{Begin, EndPrivate, ForwardedPorts, HandedOver, Hello, LINK_VERSION, StartPrivate},
     private::PrivateEnded,
+    trace::{ReadTrace, TraceLog, TracePicture},
 };
 use http::StatusCode;
 
@@ -46,6 +47,8 @@ pub fn router(guest: Guest) -> Router {
         .route(route::EXTENSION, put(files::load_extension))
         .route(route::FILE, get(files::read_file).put(files::write_file))
         .route(route::LOG, get(log))
+        .route(route::TRACE, get(trace))
+        .route(route::TRACE_PICTURE, get(trace_picture))
         .merge(exec::routes());
     routes.layer(DefaultBodyLimit::max(MAX_BODY)).with_state(guest)
 }
@@ -129,6 +132,17 @@ async fn end_private(
 
 async fn log(State(guest): State<Guest>) -> String {
     guest.log.text()
+}
+
+async fn trace(State(guest): State<Guest>, Query(wanted): Query<ReadTrace>) -> Json<TraceLog> {
+    Json(guest.trace.read(&wanted))
+}
+
+async fn trace_picture(
+    State(guest): State<Guest>,
+    Query(wanted): Query<TracePicture>,
+) -> Result<Bytes, GuestError> {
+    guest.trace.picture(&wanted.picture)
 }
 
 impl IntoResponse for GuestError {

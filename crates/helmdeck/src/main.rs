@@ -28,6 +28,7 @@ mod jobs;
 mod local;
 mod login;
 mod mcp;
+mod models;
 mod pack;
 mod prompt;
 mod remote;
@@ -123,6 +124,9 @@ enum Command {
     /// Manage credentials that agents use without seeing them.
     #[command(subcommand)]
     Vault(vault::Action),
+    /// List models, add keys of their providers, and show what was used.
+    #[command(subcommand, alias = "model")]
+    Models(models::Action),
     /// Log in to a server, for use by the other commands.
     Login(login::Args),
     /// Delete the stored login.
@@ -174,6 +178,7 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Connect(args) => connect::run(&load()?, &args)?,
         Command::Skill(action) => skill::run(&load()?, &action)?,
         Command::Vault(action) => vault::run(&load()?, action)?,
+        Command::Models(action) => models::run(&load()?, action)?,
         Command::Login(args) => login::run(&load()?, &args)?,
         Command::Logout => login::forget()?,
         Command::Completion { shell } => {

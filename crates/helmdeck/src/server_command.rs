@@ -68,6 +68,9 @@ pub enum ServerCommand {
         /// Its path.
         path: PathBuf,
     },
+    /// Read the accessible elements of programs; started by the guest beside them.
+    #[command(hide = true)]
+    Accessibility,
     /// Connect git to the server; started by git inside a session.
     #[command(hide = true, disable_help_flag = true)]
     GitSsh {
@@ -131,6 +134,9 @@ pub fn run(command: ServerCommand, file: Option<&Path>) -> Result<ExitCode, Box<
         }
         ServerCommand::RepoMap => return inside::repo_map(),
         ServerCommand::ReadDocument { path } => return inside::read_document(&path),
+        ServerCommand::Accessibility => {
+            helmdeck_atspi::serve(std::io::stdin().lock(), std::io::stdout().lock())?;
+        }
         ServerCommand::GitSsh { port, key, .. } => return Ok(ssh::git_ssh(port, &key)?),
         ServerCommand::SshClient { connection_fd, line } => {
             return Ok(ssh::ssh_client(connection_fd, &line)?);

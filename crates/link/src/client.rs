@@ -13,6 +13,7 @@ use helmdeck_wire::{
     },
     private::PrivateEnded,
     ticket::Role,
+    trace::{ReadTrace, TraceLog, TracePicture},
 };
 use http::{
     HeaderMap, HeaderValue, Method, Request, StatusCode,
@@ -215,6 +216,26 @@ impl Link {
     pub async fn log(&self, deadline: Duration) -> Result<String, LinkError> {
         let reply = self.call(get(route::LOG)?, deadline).await?;
         Ok(String::from_utf8_lossy(&reply.body).into_owned())
+    }
+
+    /// The guest's trace.
+    pub async fn trace(
+        &self,
+        wanted: &ReadTrace,
+        deadline: Duration,
+    ) -> Result<TraceLog, LinkError> {
+        let reply = self.call(get(&address(route::TRACE, wanted)?)?, deadline).await?;
+        parsed(&reply.body)
+    }
+
+    /// A small JPEG picture of the trace.
+    pub async fn trace_picture(
+        &self,
+        wanted: &TracePicture,
+        deadline: Duration,
+    ) -> Result<Bytes, LinkError> {
+        let reply = self.call(get(&address(route::TRACE_PICTURE, wanted)?)?, deadline).await?;
+        Ok(reply.body)
     }
 
     pub(crate) async fn call(

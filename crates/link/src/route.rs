@@ -11,6 +11,12 @@ pub const WATCH: &str = "/watch";
 /// `GET`: the log, as text.
 pub const LOG: &str = "/log";
 
+/// `GET` the trace, as the query's [`helmdeck_wire::trace::ReadTrace`] wants it: a
+/// [`helmdeck_wire::trace::TraceLog`].
+pub const TRACE: &str = "/trace";
+/// `GET` the small JPEG picture of the query's [`helmdeck_wire::trace::TracePicture`].
+pub const TRACE_PICTURE: &str = "/trace/picture";
+
 /// `GET` with an upgrade to [`TUNNEL_PROTOCOL`]: answered when a program opens an outgoing
 /// connection;
 /// then it carries that program's bytes.

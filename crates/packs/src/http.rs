@@ -3,27 +3,18 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use helmdeck_egress::{Cidr, EgressError, Gate, Policy, Scheme, Target};
-use helmdeck_tls::client_config;
+use helmdeck_egress::{ConnectError, Connector, EgressError, Policy, Target};
+pub(crate) use helmdeck_egress::{Duplex, path};
 use helmdeck_wire::{ErrorCode, error::with_causes};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full};
 use hyper::{body::Incoming, client::conn::http1};
 use hyper_util::rt::TokioIo;
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::TcpStream,
-    time::timeout,
-};
-use tokio_rustls::{
-    TlsConnector,
-    rustls::{Error as TlsError, pki_types::ServerName},
-};
+use tokio::{net::TcpStream, time::timeout};
+use tokio_rustls::rustls::Error as TlsError;
 
 use crate::{PackError, PackResult};
 
-/// How long a server may take for its TLS handshake.
-const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How many redirects a request follows.
 pub(crate) const MAX_REDIRECTS: usize = 10;
 /// How a server sees us.
@@ -32,10 +23,9 @@ pub(crate) const USER_AGENT: &str = concat!("helmdeck/", env!("CARGO_PKG_VERSION
 /// Makes requests to web servers. Cheap to clone.
 #[derive(Clone)]
 pub struct HttpClient {
-    gate: Gate,
+    connector: Connector,
     /// Whether redirects to other servers are refused.
     stays: bool,
-    tls: TlsConnector,
 }
 
 /// A request.
@@ -91,11 +81,6 @@ impl Connection {
     }
 }
 
-/// A stream in both directions.
-pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
-
 impl HttpRequest {
     /// A request for a document, with limits for one that fits in memory.
     pub fn get(url: &str) -> Self {
@@ -113,15 +98,13 @@ impl HttpRequest {
 impl HttpClient {
     /// A client for this policy, which trusts the certificates of the system.
     pub fn new(policy: Policy) -> Result<Self, TlsError> {
-        let tls = TlsConnector::from(client_config()?);
-        Ok(Self { gate: Gate::new(policy), stays: false, tls })
+        Ok(Self { connector: Connector::new(policy)?, stays: false })
     }
 
     /// A client for services that the operator configured, which may be in any network. It follows
     /// no redirect to another server, so that such a service cannot lead it elsewhere.
     pub fn for_services() -> Result<Self, TlsError> {
-        let all = Cidr::list("0.0.0.0/0,::/0").unwrap_or_default();
-        Ok(Self { stays: true, ..Self::new(Policy::new(all, Vec::new()))? })
+        Ok(Self { connector: Connector::for_services()?, stays: true })
     }
 
     /// Sends a request and follows redirects. `finish` completes each request after its connection is
@@ -192,32 +175,14 @@ impl HttpClient {
 
     /// Connects to a host and port, if the policy allows it.
     pub(crate) async fn dial(&self, target: &Target) -> PackResult<TcpStream> {
-        let dialled = self.gate.open(target, Scheme::Direct).await;
-        Ok(dialled.map_err(|error| refused(target, &error))?.stream)
+        self.connector.dial(target).await.map_err(|error| refused(target, &error))
     }
 
     /// Connects to the server of an address, if the policy allows it.
     pub(crate) async fn connect(&self, url: &str) -> PackResult<Connection> {
-        let (secure, authority) = authority(url)?;
-        let port = if secure { 443 } else { 80 };
-        let target = Target::parse(authority, Some(port))
-            .map_err(|error| PackError::invalid("url", error.to_string()))?;
-        let stream = self.dial(&target).await?;
-        let host = target.host.to_string();
-        let stream: Box<dyn Duplex> =
-            if secure { self.encrypt(&host, stream).await? } else { Box::new(stream) };
-        Ok(Connection { stream, host, authority: authority.to_owned() })
-    }
-
-    async fn encrypt(&self, host: &str, stream: TcpStream) -> PackResult<Box<dyn Duplex>> {
-        let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned());
-        let name = name.map_err(|_| PackError::invalid("url", format!("{host} is not a host")))?;
-        let handshake = timeout(HANDSHAKE, self.tls.connect(name, stream)).await;
-        match handshake {
-            Ok(Ok(stream)) => Ok(Box::new(stream)),
-            Ok(Err(error)) => Err(PackError::failed(format!("TLS with {host} failed: {error}"))),
-            Err(_) => Err(PackError::failed(format!("TLS with {host} took too long"))),
-        }
+        let opened = self.connector.connect(url).await.map_err(unconnected)?;
+        let helmdeck_egress::Connection { stream, host, authority } = opened;
+        Ok(Connection { stream, host, authority })
     }
 }
 
@@ -312,31 +277,16 @@ pub(crate) fn join(base: &str, location: &str) -> Option<String> {
 
 /// Whether an address is encrypted, and its host with port.
 pub(crate) fn authority(url: &str) -> PackResult<(bool, &str)> {
-    let lower = url.get(..8.min(url.len())).unwrap_or_default().to_ascii_lowercase();
-    let secure = lower.starts_with("https://");
-    if !secure && !lower.starts_with("http://") {
-        let message = format!("url: {url:?} does not start with http:// or https://");
-        return Err(PackError::invalid("url", message));
-    }
-    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    if authority.contains('@') {
-        let message = "url: it contains credentials; use a header with ${vault:NAME} instead";
-        return Err(PackError::invalid("url", message));
-    }
-    Ok((secure, authority))
+    helmdeck_egress::authority(url).map_err(unconnected)
 }
 
-/// The path and query of an address.
-pub(crate) fn path(url: &str) -> String {
-    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
-    let rest = rest.split('#').next().unwrap_or_default();
-    match rest.find(['/', '?']) {
-        Some(at) if rest.get(at..).is_some_and(|it| it.starts_with('?')) => {
-            format!("/{}", rest.get(at..).unwrap_or_default())
+fn unconnected(error: ConnectError) -> PackError {
+    match &error {
+        ConnectError::BadUrl(message) => PackError::invalid("url", message.as_str()),
+        ConnectError::Egress { target, source } => refused(target, source),
+        ConnectError::Tls { .. } | ConnectError::TlsDeadline { .. } => {
+            PackError::failed(error.to_string())
         }
-        Some(at) => rest.get(at..).unwrap_or("/").to_owned(),
-        None => "/".to_owned(),
     }
 }
 

@@ -110,6 +110,13 @@ impl Schema {
         (code, secret)
     }
 
+    /// The error code for a field at the top that is missing.
+    pub fn code_if_missing(&self, field: &str) -> Option<&str> {
+        let inner = self.root.get("properties")?.get(field)?;
+        let code = |name: &str| inner.get(name).or_else(|| self.resolve(inner).get(name));
+        code("x-missing").or_else(|| code("x-error")).and_then(Value::as_str)
+    }
+
     /// The schema of a field or element, also inside a nullable schema.
     fn step<'a>(&'a self, schema: &'a Value, step: &str) -> Option<&'a Value> {
         let schema = self.resolve(schema);

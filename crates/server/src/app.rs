@@ -9,6 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use helmdeck_egress::Policy;
+use helmdeck_gateway::Gateway;
 use helmdeck_packs::Engine;
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Journal, Sessions};
@@ -57,6 +58,7 @@ pub struct App {
 pub struct Parts {
     pub(crate) sessions: Sessions,
     pub(crate) packs: Engine,
+    pub(crate) models: Gateway,
     pub(crate) store: Store,
     pub(crate) audit: Audit,
     pub(crate) settings: Settings,
@@ -140,6 +142,7 @@ impl App {
         let sessions = Sessions::new(runtime.clone(), store.clone(), journal, session_limits);
         let stores = (&store, &sessions, &artifacts, &vault);
         let packs = pack_engine::start(config, &policy, &clock, &runtime, stores)?;
+        let models = gateway(config, &policy, &clock, &store, &vault)?;
         let table: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
         let tools = all_tools(&table, &packs);
         let parts = Parts {
@@ -147,6 +150,7 @@ impl App {
             mcp_clients: McpClients::load(&store, sessions.events().clone()).await?,
             sessions,
             packs,
+            models,
             revoked: Revocations::load(store.clone()).await?,
             settings: Settings::load(store.clone(), config.live.browser_passthrough).await?,
             store,
@@ -238,6 +242,19 @@ fn all_tools(table: &[Arc<Tool>], packs: &Engine) -> Arc<[Arc<Tool>]> {
     let packs = packs.iter().filter(|pack| pack.off.is_none());
     let packs = packs.map(|pack| Arc::new(pack_tool(pack)));
     table.chain(routes::packs::tools()).chain(packs).collect()
+}
+
+fn gateway(
+    config: &Config,
+    policy: &Policy,
+    clock: &Clock,
+    store: &Store,
+    vault: &Vault,
+) -> Result<Gateway, ServerError> {
+    let (clock, settings) = (clock.clone(), config.models.gateway());
+    let now = Arc::new(move || clock.now_utc());
+    let made = Gateway::new(settings, policy.clone(), store.clone(), vault.clone(), now);
+    made.map_err(ServerError::HttpClient)
 }
 
 fn session_limits(

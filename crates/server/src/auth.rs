@@ -18,7 +18,7 @@ use crate::{
     connection_limits::{Connection, Who},
     cookie,
     error::{ApiError, ApiResult},
-    mcp, origin,
+    mcp, model_api, origin,
     own_api::OwnCall,
     serve::Peer,
     ticket,
@@ -40,6 +40,8 @@ pub struct Gate {
     pub health: bool,
     /// Whether a refusal tells MCP clients where to read about authorization.
     pub mcp: bool,
+    /// Whether SDKs of models may send the token in their own header.
+    pub models: bool,
 }
 
 /// A ticket of a request. The handler checks it against the session in the path.
@@ -61,6 +63,9 @@ pub async fn admit(
     mut request: Request,
     next: Next,
 ) -> ApiResult<Response> {
+    if gate.models {
+        model_api::accept_api_key(&mut request);
+    }
     let connection = request.extensions().get::<Arc<Connection>>().cloned();
     let count = |who: Who<'_>| match &connection {
         Some(connection) => connection.serves(who),

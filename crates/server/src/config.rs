@@ -12,6 +12,7 @@ mod documents;
 mod endpoints;
 mod layers;
 mod live;
+mod models;
 mod nearest;
 mod pack_switches;
 mod running;
@@ -35,6 +36,7 @@ pub use endpoints::ServiceSettings;
 pub use layers::{ConfigError, Origin};
 use layers::{Layers, Origins};
 pub use live::Live;
+pub use models::ModelSettings;
 pub use pack_switches::PackSwitches;
 pub use running::Change;
 pub use s3::S3Settings;
@@ -106,6 +108,8 @@ pub struct Config {
     pub documents: DocumentSettings,
     /// Whether packs that act outside of sessions may be called.
     pub pack_switches: PackSwitches,
+    /// Providers of models, and budgets.
+    pub models: ModelSettings,
     /// Settings of the live view.
     pub live: Live,
     /// How connections are encrypted.
@@ -218,6 +222,7 @@ impl Config {
             )?,
             documents: DocumentSettings::read(&mut layers)?,
             pack_switches: PackSwitches::read(&mut layers)?,
+            models: ModelSettings::read(&mut layers)?,
             live: Live::read(&mut layers)?,
             tls: TlsSettings::read(&mut layers)?,
             trusted_proxies: ranges(&mut layers, "trusted_proxies")?,

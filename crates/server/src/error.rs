@@ -6,6 +6,7 @@ use axum::{
     Json,
     response::{IntoResponse, Response},
 };
+use helmdeck_gateway::GatewayError;
 use helmdeck_packs::PackError;
 use helmdeck_sessions::{Ending, SessionError};
 use helmdeck_store::{StoreError, backup::BackupError, vault::VaultError};
@@ -164,6 +165,19 @@ impl ApiError {
         Self { holder: Some(holder.to_owned()), ..self }.retry_after(CONTROL_RETRY_SECONDS)
     }
 
+    /// An error that another part described.
+    fn of_body(body: ErrorBody) -> Self {
+        Self {
+            hint: body.hint,
+            retryable: body.retryable,
+            retry_after: body.retry_after,
+            holder: body.holder,
+            field: body.field,
+            allowed: body.allowed,
+            ..Self::new(body.error, body.message)
+        }
+    }
+
     /// Adds the invalid field and its allowed values.
     pub fn of_field(self, field: &str, allowed: Vec<String>) -> Self {
         let field = (!field.is_empty()).then(|| field.to_owned());
@@ -189,7 +203,7 @@ impl From<SessionError> for ApiError {
             SessionError::Refused(ErrorBody { error: ErrorCode::Internal, message, .. }) => {
                 return Self::internal(message.clone());
             }
-            SessionError::Refused(body) => return Self::new(body.error, body.message.clone()),
+            SessionError::Refused(body) => return Self::of_body(body.clone()),
             SessionError::ControlHeld { holder, .. }
             | SessionError::ControlTaken { holder, .. } => {
                 return Self::new(error.public_code(), error.to_string()).held_by(holder);
@@ -203,16 +217,7 @@ impl From<SessionError> for ApiError {
 
 impl From<PackError> for ApiError {
     fn from(error: PackError) -> Self {
-        let body = error.body().clone();
-        Self {
-            hint: body.hint,
-            retryable: body.retryable,
-            retry_after: body.retry_after,
-            holder: body.holder,
-            field: body.field,
-            allowed: body.allowed,
-            ..Self::new(body.error, body.message)
-        }
+        Self::of_body(error.body().clone())
     }
 }
 
@@ -238,6 +243,26 @@ impl From<VaultError> for ApiError {
         match error.public_code() {
             ErrorCode::Internal => Self::internal(error),
             code => Self::new(code, error.to_string()),
+        }
+    }
+}
+
+impl From<GatewayError> for ApiError {
+    fn from(error: GatewayError) -> Self {
+        match error {
+            GatewayError::Vault(error) => error.into(),
+            GatewayError::Store(error) => error.into(),
+            GatewayError::Invalid(invalid) => {
+                Self::new(ErrorCode::InvalidInput, invalid.to_string())
+                    .of_field(&invalid.field, Vec::new())
+            }
+            error => Self {
+                hint: error.hint(),
+                retryable: Some(error.may_be_repeated()),
+                retry_after: error.retry_after().map(|wait| wait.as_secs_f64().ceil() as u64),
+                // A provider may quote the prompt, so that it is not a source, which is logged.
+                ..Self::new(error.code(), error.to_string())
+            },
         }
     }
 }
@@ -322,11 +347,13 @@ pub fn status(code: ErrorCode) -> StatusCode {
         E::NotFound
         | E::UnknownPack
         | E::UnknownJob
+        | E::ModelNotFound
         | E::CommandNotFound
         | E::WindowNotFound
         | E::FileNotFound
         | E::ArtifactNotFound
         | E::ElementNotFound
+        | E::TargetNotFound
         | E::TabNotFound => StatusCode::NOT_FOUND,
         E::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         E::SessionStarting
@@ -344,6 +371,8 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::SchemaMismatch
         | E::NotAFile
         | E::ElementNotActionable
+        | E::TargetAmbiguous
+        | E::ExpectationFailed
         | E::ControlHeld
         | E::NotDriving
         | E::Private
@@ -351,9 +380,12 @@ pub fn status(code: ErrorCode) -> StatusCode {
         E::SessionEnded => StatusCode::GONE,
         E::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
         E::PayloadTooLarge | E::PictureTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        E::TooManyAttempts | E::TooManyConnections | E::QuotaReached | E::QuotaExceeded => {
-            StatusCode::TOO_MANY_REQUESTS
-        }
+        E::TooManyAttempts
+        | E::TooManyConnections
+        | E::QuotaReached
+        | E::QuotaExceeded
+        | E::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        E::BudgetExceeded => StatusCode::PAYMENT_REQUIRED,
         E::CreateFailed | E::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         E::GuestLost
         | E::DisplayLost
@@ -365,10 +397,12 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::ConnectionRefused
         | E::PageCrashed
         | E::HandlerFailed
+        | E::ProviderError
         | E::InvalidOutput
         | E::ArtifactFailed
         | E::BrowserRestarted => StatusCode::BAD_GATEWAY,
         E::SessionUnavailable
+        | E::NoModelKey
         | E::CdpUnavailable
         | E::CapacityReached
         | E::Overloaded

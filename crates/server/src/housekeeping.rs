@@ -34,6 +34,8 @@ pub struct Kept {
     per_session: Option<u32>,
     /// Of the audit log: forever if `None`.
     audit: Option<time::Duration>,
+    /// Of calls of models: forever if `None`.
+    models: Option<Duration>,
 }
 
 impl Kept {
@@ -44,6 +46,7 @@ impl Kept {
             age: days.map(|days| time::Duration::days(days.into())),
             per_session: Some(log.per_session).filter(|most| *most > 0),
             audit: config.audit_log.retention.duration(),
+            models: config.models.retention,
         }
     }
 }
@@ -78,6 +81,10 @@ pub async fn run(app: App, kept: Kept, janitor_interval: Duration) {
             }
             if let Err(error) = app.packs.forget().await {
                 tracing::warn!(%error, "Failed to remove old jobs; retrying later");
+            }
+            if let Err(problem) = prune_models(&app.store, kept, app.clock.now_utc()).await {
+                let error = with_causes(&problem);
+                tracing::warn!(error, "Failed to remove old calls of models; retrying later");
             }
             match prune_audit(&app.store, kept, OffsetDateTime::now_utc()).await {
                 Ok(0) => {}
@@ -172,6 +179,17 @@ async fn prune_audit(store: &Store, kept: Kept, now: OffsetDateTime) -> Result<u
     }
 }
 
+/// Removes old calls of models.
+async fn prune_models(store: &Store, kept: Kept, now: OffsetDateTime) -> Result<(), StoreError> {
+    let Some(age) = kept.models else { return Ok(()) };
+    loop {
+        let removed = store.remove_old_model_calls(now - age, BATCH).await?;
+        if !more(removed).await {
+            return Ok(());
+        }
+    }
+}
+
 /// Whether there may be more to remove. If so, pauses first.
 async fn more(removed: u64) -> bool {
     let more = removed >= u64::from(BATCH);
@@ -215,7 +233,7 @@ mod tests {
         }
         let kept = |days: Option<i64>, per_session| {
             let age = days.map(time::Duration::days);
-            prune(&store, Kept { age, per_session, audit: None }, now)
+            prune(&store, Kept { age, per_session, audit: None, models: None }, now)
         };
         assert_eq!(kept(None, None).await.unwrap(), 0);
         assert_eq!(kept(Some(30), Some(750)).await.unwrap(), 1500);
@@ -231,7 +249,7 @@ mod tests {
         let entries: Vec<_> = (0..10).map(|_| AuditEntry::new("server.started")).collect();
         store.append_audit(&entries).await.unwrap();
         let later = |days| OffsetDateTime::now_utc() + time::Duration::days(days);
-        let kept = |audit| Kept { age: None, per_session: None, audit };
+        let kept = |audit| Kept { age: None, per_session: None, audit, models: None };
         let year = kept(Some(time::Duration::days(365)));
         assert_eq!(prune_audit(&store, kept(None), later(9999)).await.unwrap(), 0);
         assert_eq!(prune_audit(&store, year, later(364)).await.unwrap(), 0);

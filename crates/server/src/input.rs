@@ -10,7 +10,10 @@ use std::{
 };
 
 use helmdeck_schema::{Problem, Schema, Violation};
-use helmdeck_wire::{ErrorCode, parse::Invalid};
+use helmdeck_wire::{
+    ErrorCode,
+    parse::{Invalid, MISSING},
+};
 use parking_lot::Mutex;
 use schemars::{JsonSchema, generate::SchemaSettings, transform::Transform as _};
 use serde::de::DeserializeOwned;
@@ -89,6 +92,8 @@ pub fn parse<T: DeserializeOwned>(schema: &Schema, value: Value) -> ApiResult<T>
 pub fn not_parsed(schema: &Schema, invalid: Invalid) -> ApiError {
     let Invalid { field, reason } = invalid;
     let (code, secret) = schema.notes_at(&field);
+    let missing = schema.code_if_missing(&field).filter(|_| reason.starts_with(MISSING));
+    let code = missing.or(code);
     let code = code.and_then(ErrorCode::named).unwrap_or(ErrorCode::InvalidInput);
     let reason = if secret { "the value is not allowed".to_owned() } else { reason };
     match field.as_str() {

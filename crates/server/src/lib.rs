@@ -6,6 +6,7 @@
 
 mod a2a;
 mod accept;
+mod action_options;
 pub mod admin;
 mod app;
 pub mod artifact_store;
@@ -38,6 +39,7 @@ mod mcp_clients;
 mod media_type;
 mod metrics;
 mod minting;
+mod model_api;
 mod multipart;
 mod openapi;
 mod operation;

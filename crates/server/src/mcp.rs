@@ -9,6 +9,7 @@ mod builtin;
 mod call;
 mod catalogue;
 mod client;
+mod context_budgets;
 mod current_session;
 mod door;
 mod fixtures;

@@ -7,7 +7,7 @@ use schemars::{Schema, SchemaGenerator, generate::SchemaSettings, transform::Tra
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Access, Operation,
+    Access, Operation, model_api,
     openapi::schema::without_null,
     operation::{Door, Media, Output, SchemaOf, add_property, define},
     tool::{Tool, http::Binding},
@@ -16,7 +16,7 @@ use crate::{
 pub use schema::{ForClients, without_notes};
 
 /// Descriptions of the tags, in reading order.
-const TAGS: [(&str, &str); 23] = [
+const TAGS: [(&str, &str); 26] = [
     ("sessions", "Create, list, watch, share and end sessions, and move files in and out."),
     ("desktop", "Drive a desktop session by pixel: mouse, keyboard, windows and programs."),
     ("browser", "Drive the session's browser by page and element."),
@@ -37,6 +37,9 @@ const TAGS: [(&str, &str); 23] = [
     ("skill", "Instructions for agents."),
     ("tokens", "Create, list and revoke tokens."),
     ("vault", "Credentials: add, rotate, grant and delete them, and see how they are used."),
+    ("v1", "Models in the APIs of OpenAI and Anthropic, for their SDKs."),
+    ("models", "Models that can be called, what was used of them, and budgets."),
+    ("providers", "Providers of models, and their keys."),
     ("settings", "Settings for new sessions."),
     ("audit", "Read who did what."),
     ("server", "Health, version, metrics and the files of the web page."),
@@ -138,6 +141,9 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
 
 /// The tag of an operation: the segment after `/api/v1`.
 fn tag(path: &str) -> &str {
+    if path.starts_with(model_api::PREFIX) {
+        return "v1";
+    }
     path.strip_prefix("/api/v1/")
         .or_else(|| path.strip_prefix("/api/"))
         .and_then(|rest| rest.split_once('/').map_or(Some(rest), |(noun, _)| Some(noun)))
@@ -378,7 +384,7 @@ mod tests {
     fn an_action_is_described_with_its_session_and_its_docs() {
         let document = document(&operations());
         let click = document.pointer("/components/schemas/Click").unwrap();
-        assert_eq!(click["required"], json!(["session_id", "x", "y"]));
+        assert_eq!(click["required"], json!(["session_id"]));
         assert_eq!(click["additionalProperties"], json!(false));
         let operation = &document["paths"]["/api/v1/desktop/click"]["post"];
         assert_eq!(operation["summary"], "Click once at a point on the desktop");

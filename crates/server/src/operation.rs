@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::{
     App,
+    action_options::{Observed, WithOptions, WithSettle},
     tool::{
         Component, Nature, Tool, action_tool,
         http::{self as tool_route, Binding},
@@ -150,12 +151,23 @@ where
     of_action::<A>(nature, Output::Json(|generator| generator.subschema_for::<A::Reply>()))
 }
 
+/// An action of the guest that can report its effect.
+pub fn observed_action<A: Action>(nature: Nature) -> Operation
+where
+    A::Reply: JsonSchema,
+{
+    let output = Output::Json(|generator| generator.subschema_for::<Observed<A::Reply>>());
+    perform(names::<A>(), nature, output, Component::of::<WithOptions<A>>(), A::call)
+}
+
 /// An action of the guest with a picture as reply.
 pub fn picture<A: Action>(nature: Nature) -> Operation
 where
     A::Reply: BytesReply,
 {
-    of_action::<A>(nature, Output::Bytes(Media::of::<A::Reply>())).accept_chooses()
+    let output = Output::Bytes(Media::of::<A::Reply>());
+    perform(names::<A>(), nature, output, Component::of::<WithSettle<A>>(), A::call)
+        .accept_chooses()
 }
 
 /// An action of the guest with a document as reply.

@@ -99,7 +99,11 @@ fn log(error: &ApiError) {
     // The page's site failed, not this server.
     let elsewhere = matches!(
         error.code,
-        ErrorCode::NavigationFailed | ErrorCode::HostNotFound | ErrorCode::ConnectionRefused
+        ErrorCode::NavigationFailed
+            | ErrorCode::HostNotFound
+            | ErrorCode::ConnectionRefused
+            | ErrorCode::ProviderError
+            | ErrorCode::NoModelKey
     );
     if !status.is_server_error() || elsewhere {
         tracing::debug!(error.code = error.code.as_str(), "Request refused");

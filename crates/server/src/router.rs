@@ -3,7 +3,7 @@
 use axum::{
     Router,
     extract::{MatchedPath, Request, State},
-    middleware::from_fn_with_state,
+    middleware::{from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
 };
 use helmdeck_wire::ErrorCode;
@@ -14,7 +14,7 @@ use crate::{
     App,
     auth::{self, Gate},
     error::ApiError,
-    request_log,
+    model_api, request_log,
     routes::pages,
     table::operations,
 };
@@ -28,8 +28,12 @@ pub fn router(app: App) -> Router {
     for operation in operations() {
         let health = HEALTH.contains(&operation.id.as_str());
         let mcp = operation.id.starts_with("mcp");
-        let gate = Gate { app: app.clone(), access: operation.access, health, mcp };
-        let guarded = operation.handler().route_layer(from_fn_with_state(gate, auth::admit));
+        let models = operation.path.starts_with(model_api::PREFIX);
+        let gate = Gate { app: app.clone(), access: operation.access, health, mcp, models };
+        let mut guarded = operation.handler().route_layer(from_fn_with_state(gate, auth::admit));
+        if models {
+            guarded = guarded.route_layer(from_fn(model_api::shape_errors));
+        }
         router = router.route(&operation.path, guarded);
     }
     router

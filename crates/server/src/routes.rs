@@ -1,6 +1,7 @@
 //! One file per noun of the API. Handlers only translate.
 
 pub mod artifacts;
+pub mod assertions;
 pub mod attach;
 pub mod audit;
 pub mod auth;
@@ -20,15 +21,19 @@ pub mod health;
 pub mod jobs;
 pub mod live;
 pub mod metrics;
+pub mod models;
 pub mod openapi;
 pub mod packs;
 pub mod pages;
 pub mod private;
 pub mod profiles;
+pub mod providers;
 pub mod sessions;
 pub mod settings;
 pub mod tokens;
 pub mod tools;
+pub mod trace;
 pub mod vault;
+pub mod vision;
 pub mod wall;
 pub mod webhooks;

@@ -115,6 +115,7 @@ async fn run_here(
         app.sessions.end_all(EndReason::ServerStopped).await;
     }
     app.sessions.flush().await;
+    app.models.flush().await;
     housekeeping::save_token_use(&app).await;
     let ended = sessions == Shutdown::EndSessions;
     app.audit.record(AuditEntry::new("server.stopped").detail("ended_sessions", ended));

@@ -9,10 +9,12 @@ mod exec;
 mod kept;
 mod live;
 mod mcp;
+mod models;
 mod packs;
 mod server;
 mod sessions;
 mod vault;
+mod vision;
 
 use std::sync::Arc;
 
@@ -27,6 +29,9 @@ pub fn operations() -> Vec<Operation> {
         server::settings(),
         audit::operations(),
         vault::credentials(),
+        models::compatible(),
+        models::operations(),
+        models::providers(),
         sessions::lifecycle(),
         sessions::endings(),
         live::attaching(),
@@ -36,6 +41,7 @@ pub fn operations() -> Vec<Operation> {
         sessions::control(),
         sessions::files(),
         exec::operations(),
+        vision::operations(),
         sessions::network(),
         live::debugging(),
         server::tools(),

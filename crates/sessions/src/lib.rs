@@ -39,6 +39,7 @@ mod spec;
 mod start_url;
 mod starting;
 mod takeover;
+mod trace;
 mod unreachable;
 mod upload_body;
 mod view;

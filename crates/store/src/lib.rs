@@ -3,9 +3,9 @@
 //! A SQLite file, `helmdeck.db` in the data directory, holds the admin account, the installation's
 //! id, tokens with their use, revocations, recorded actions and ends of sessions, the audit log,
 //! forwarded ports, sessions of MCP clients, jobs and their webhooks, sealed credentials of the
-//! [`Vault`], the index of artifacts, and settings that an admin changed. Next to it are files of
-//! their owners: browser [`Profiles`], [`Extensions`] and the content of [`Artifacts`]. The state of
-//! running sessions is not stored here; the runtime has it.
+//! [`Vault`], calls of models and budgets, the index of artifacts, and settings that an admin
+//! changed. Next to it are files of their owners: browser [`Profiles`], [`Extensions`] and the
+//! content of [`Artifacts`]. The state of running sessions is not stored here; the runtime has it.
 
 mod actions;
 mod admin;
@@ -19,6 +19,7 @@ mod forwards;
 mod instance;
 mod jobs;
 mod mcp;
+mod model_calls;
 mod moment;
 mod owner_dirs;
 mod pieces;
@@ -42,6 +43,7 @@ pub use ends::{End, Remains};
 pub use error::StoreError;
 pub use extensions::{ExtensionArchive, Extensions};
 pub use jobs::{JobFilter, StoredJob};
+pub use model_calls::{ModelBudgetRow, ModelCall, ModelSpend};
 pub use pieces::Pieces;
 pub use profiles::{ProfileReader, ProfileWriter, Profiles};
 pub use sealing::SealingKey;

@@ -48,6 +48,7 @@ pub use error::VaultError;
 pub use key::{KeySource, VaultKey};
 pub use placeholder::Encoding;
 pub use redactor::{MASK, RedactedStream, Redactor, redact_used};
+pub use resolve::Usable;
 pub use secret::Secret;
 pub use webhook::KeyGuard;
 
@@ -362,7 +363,7 @@ impl Vault {
             kind: CredentialType::ApiKey,
             owner: String::new(),
             source: CredentialSource::Environment,
-            host_pattern: it.known.host.to_owned(),
+            host_pattern: it.host.clone(),
             path_pattern: None,
             fingerprint: self.current_key().1.fingerprint(it.secret().reveal()),
             metadata: None,

@@ -20,6 +20,7 @@ mod dial;
 #[cfg(feature = "fake")]
 pub mod fake;
 mod fake_s3;
+mod fake_vendors;
 mod footprint;
 mod guard;
 mod host;
@@ -42,6 +43,7 @@ pub use debugger::Debugger;
 pub use desk::Desk;
 pub use dial::{Duplex, Trusted};
 pub use fake_s3::{FakeS3, Fault};
+pub use fake_vendors::{FakeVendors, VendorFault, VendorRequest};
 pub use footprint::Footprint;
 pub use host::{Process, is_root};
 pub use installation::{Installation, Outcome, binary};

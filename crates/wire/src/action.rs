@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::parse::Invalid;
+use crate::{aim::Aim, observe::ActionOptions, parse::Invalid};
 
 /// One action that a guest performs.
 ///
@@ -19,6 +19,8 @@ pub trait Action: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     const NAME: &'static str;
     /// Whether the action needs a desktop. Otherwise it works in any session.
     const ON_DESKTOP: bool;
+    /// Which of its fields say where it acts.
+    const AIM: Aim = Aim::Nowhere;
     /// What the caller gets back.
     type Reply;
 
@@ -41,7 +43,7 @@ pub trait Action: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// in every crate that calls it.
     fn read(value: Value) -> Result<Self, Invalid>;
 
-    /// Parses an action and erases its type.
+    /// Parses an action with its options, and erases its type.
     fn call(value: Value) -> Result<ActionCall, Invalid>;
 }
 
@@ -76,10 +78,43 @@ impl ActionCall {
             body: serde_json::to_vec(action).unwrap_or_default().into(),
         }
     }
+
+    /// Parses an action with options: `read` parses the action's own fields.
+    pub fn with_options(
+        mut value: Value,
+        aim: Aim,
+        read: impl FnOnce(Value) -> Result<Self, Invalid>,
+    ) -> Result<Self, Invalid> {
+        let Value::Object(fields) = &mut value else { return read(value) };
+        let options = ActionOptions::split(fields)?;
+        if options.is_empty() {
+            return read(value).map_err(|invalid| aim.explain(invalid));
+        }
+        aim.prepare(&options, fields)?;
+        let mut call = read(value).map_err(|invalid| aim.explain(invalid))?;
+        let targeted: &[_] = if options.target.is_some() { aim.fields() } else { &[] };
+        call.asked_duration += options.asked_duration();
+        if let Value::Object(detail) = &mut call.detail {
+            detail.retain(|name, _| !targeted.contains(&name.as_str()));
+            if let Some(target) = &options.target {
+                let target = serde_json::to_value(target).unwrap_or_default();
+                detail.insert("target".to_owned(), target);
+            }
+        }
+        // The guest splits them again.
+        if let (Ok(Value::Object(mut body)), Ok(Value::Object(options))) =
+            (serde_json::from_slice(&call.body), serde_json::to_value(&options))
+        {
+            body.retain(|name, _| !targeted.contains(&name.as_str()));
+            body.extend(options);
+            call.body = serde_json::to_vec(&body).unwrap_or_default().into();
+        }
+        Ok(call)
+    }
 }
 
-/// Declares an action: its name and its reply. Optional: when it `drives` if not always, how long
-/// it `lasts`, and what is `kept` of it if not everything.
+/// Declares an action: its name and its reply. Optional: what it `aims` at, when it `drives` if not
+/// always, how long it `lasts`, and what is `kept` of it if not everything.
 macro_rules! action {
     (browser $action:ty, $($rest:tt)*) => {
         $crate::action::action!(@ false, $action, $($rest)*);
@@ -87,11 +122,12 @@ macro_rules! action {
     ($action:ty, $($rest:tt)*) => {
         $crate::action::action!(@ true, $action, $($rest)*);
     };
-    (@ $on_desktop:literal, $action:ty, $name:literal, $reply:ty
+    (@ $on_desktop:literal, $action:ty, $name:literal, $reply:ty $(, aims $aim:ident)?
         $(, drives $drives:expr)? $(, lasts $duration:expr)? $(, kept $kept:expr)?) => {
         impl $crate::action::Action for $action {
             const NAME: &'static str = $name;
             const ON_DESKTOP: bool = $on_desktop;
+            $(const AIM: $crate::aim::Aim = $crate::aim::Aim::$aim;)?
             type Reply = $reply;
             fn read(value: serde_json::Value) -> Result<Self, $crate::parse::Invalid> {
                 $crate::parse::parse(value)
@@ -99,7 +135,9 @@ macro_rules! action {
             fn call(
                 value: serde_json::Value,
             ) -> Result<$crate::action::ActionCall, $crate::parse::Invalid> {
-                Self::read(value).map(|action| $crate::action::ActionCall::new(&action))
+                $crate::action::ActionCall::with_options(value, Self::AIM, |value| {
+                    Self::read(value).map(|action| $crate::action::ActionCall::new(&action))
+                })
             }
             $(fn drives(&self) -> bool {
                 $drives(self)
@@ -125,4 +163,39 @@ pub struct Done {
 impl Done {
     /// The only value of this type.
     pub const OK: Self = Self { ok: true };
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::pointer::Click;
+
+    fn body(call: &ActionCall) -> Value {
+        serde_json::from_slice(&call.body).unwrap()
+    }
+
+    #[test]
+    fn options_travel_beside_the_fields_and_lengthen_the_deadline() {
+        let plain = Click::call(json!({"x": 1, "y": 2})).unwrap();
+        assert_eq!(body(&plain), json!({"x": 1, "y": 2, "button": "left"}));
+        assert_eq!(plain.asked_duration, Duration::ZERO);
+
+        let settle = json!({"quiet_ms": 100, "timeout_ms": 3000});
+        let call = Click::call(json!({"x": 1, "y": 2, "settle": settle})).unwrap();
+        let sent = json!({"x": 1, "y": 2, "button": "left", "settle": settle});
+        assert_eq!(body(&call), sent);
+        assert_eq!(call.asked_duration, Duration::from_secs(3));
+    }
+
+    #[test]
+    fn a_target_replaces_the_position() {
+        let target = json!({"text": "Save", "exact": false});
+        let call = Click::call(json!({"target": {"text": "Save"}})).unwrap();
+        assert_eq!(body(&call), json!({"button": "left", "target": target}));
+        assert_eq!(call.detail, json!({"button": "left", "target": target}));
+        assert!(Click::call(json!({"x": 1, "target": {"text": "Save"}})).is_err());
+        assert!(Click::call(json!({"x": 1})).is_err());
+    }
 }

@@ -19,7 +19,7 @@ pub struct Type {
     #[schemars(range(max = 1000))]
     pub delay_ms: u32,
 }
-action!(Type, "type", Typed, lasts |this: &Self| {
+action!(Type, "type", Typed, aims Focus, lasts |this: &Self| {
     let characters = u32::try_from(this.text.chars().count()).unwrap_or(u32::MAX);
     std::time::Duration::from_millis(u64::from(characters) * (u64::from(this.delay_ms) + 1))
 }, kept |this: &Self| json!({ "characters": this.text.chars().count() }));
@@ -45,7 +45,7 @@ pub struct Key {
     #[schemars(extend("x-error" = "invalid_keys", "x-missing" = "missing_keys"))]
     pub keys: String,
 }
-action!(Key, "key", Pressed, kept |this: &Self| json!({ "keys": without_characters(&this.keys) }));
+action!(Key, "key", Pressed, aims Focus, kept |this: &Self| json!({ "keys": without_characters(&this.keys) }));
 
 /// The keys without those that type a character: together they may be a password.
 pub(crate) fn without_characters(keys: &str) -> String {
@@ -120,7 +120,7 @@ pub struct HoldKey {
     #[schemars(extend("x-error" = "invalid_seconds"))]
     pub seconds: Seconds,
 }
-action!(HoldKey, "hold_key", Held, lasts |this: &Self| this.seconds.duration(), kept |this: &Self| {
+action!(HoldKey, "hold_key", Held, aims Focus, lasts |this: &Self| this.seconds.duration(), kept |this: &Self| {
     json!({ "keys": without_characters(&this.keys), "seconds": this.seconds })
 });
 

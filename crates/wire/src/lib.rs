@@ -4,6 +4,7 @@
 //! parsed.
 
 pub mod action;
+pub mod aim;
 pub mod artifact;
 pub mod attach;
 pub mod audit;
@@ -26,9 +27,11 @@ pub mod history;
 pub mod id;
 pub mod job;
 pub mod keyboard;
+pub mod model;
 mod name;
 mod names;
 pub mod nature;
+pub mod observe;
 pub mod parse;
 pub mod point;
 pub mod pointer;
@@ -44,8 +47,11 @@ pub mod size;
 pub mod status;
 pub mod ticket;
 pub mod token;
+pub mod trace;
+pub mod tree;
 pub mod vault;
 pub mod vendor_size;
+pub mod verify;
 pub mod webhook;
 pub mod window;
 

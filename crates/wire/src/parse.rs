@@ -17,6 +17,9 @@ use serde::{
 };
 use serde_json::{Map, Number, Value, map};
 
+/// The reason for a missing field.
+pub const MISSING: &str = "missing";
+
 /// Why a value was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid {
@@ -53,6 +56,10 @@ impl std::error::Error for Invalid {}
 impl de::Error for Invalid {
     fn custom<T: fmt::Display>(reason: T) -> Self {
         Self { field: String::new(), reason: reason.to_string() }
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self { field: field.to_owned(), reason: MISSING.to_owned() }
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {

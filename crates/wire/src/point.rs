@@ -34,6 +34,28 @@ pub struct Point {
     pub y: Px,
 }
 
+/// A position in pixels.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pixel {
+    /// Pixels from the left edge.
+    pub x: i32,
+    /// Pixels from the top edge.
+    pub y: i32,
+}
+
+/// A rectangle on the screen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Rect {
+    /// Pixels from the left edge.
+    pub x: i32,
+    /// Pixels from the top edge.
+    pub y: i32,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -74,7 +74,7 @@ pub struct Click {
     #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
 }
-action!(Click, "click", Clicked);
+action!(Click, "click", Clicked, aims Point);
 
 /// Where a single click went.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -104,7 +104,7 @@ pub struct DoubleClick {
     #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
 }
-action!(DoubleClick, "double_click", MultiClicked);
+action!(DoubleClick, "double_click", MultiClicked, aims Point);
 
 /// Click three times in quick succession. This selects a line or paragraph of text.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -121,7 +121,7 @@ pub struct TripleClick {
     #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
 }
-action!(TripleClick, "triple_click", MultiClicked);
+action!(TripleClick, "triple_click", MultiClicked, aims Point);
 
 /// Where a double or triple click went.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -155,7 +155,7 @@ pub struct ModifierClick {
     #[schemars(extend("x-error" = "invalid_modifier", "x-missing" = "missing_modifiers"))]
     pub modifiers: Vec<Modifier>,
 }
-action!(ModifierClick, "modifier_click", ModifierClicked);
+action!(ModifierClick, "modifier_click", ModifierClicked, aims Point);
 
 /// Where a click with modifiers went.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -181,7 +181,7 @@ pub struct MouseMove {
     #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub y: Px,
 }
-action!(MouseMove, "mouse_move", Moved);
+action!(MouseMove, "mouse_move", Moved, aims Point);
 
 /// Where the pointer is now.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -211,7 +211,7 @@ pub struct MouseDown {
     #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
 }
-action!(MouseDown, "mouse_down", Clicked);
+action!(MouseDown, "mouse_down", Clicked, aims Point);
 
 /// Release a button, at the pointer or at the given point.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -230,7 +230,7 @@ pub struct MouseUp {
     #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
 }
-action!(MouseUp, "mouse_up", Clicked);
+action!(MouseUp, "mouse_up", Clicked, aims Point);
 
 /// Press at one point, move to another in small steps and release; or follow a `path`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -267,7 +267,7 @@ pub struct Drag {
     #[schemars(extend("x-error" = "invalid_modifier", "x-missing" = "missing_modifiers"))]
     pub modifiers: Vec<Modifier>,
 }
-action!(Drag, "drag", Dragged, kept |this: &Self| json!({ "path": this.points() }));
+action!(Drag, "drag", Dragged, aims Start, kept |this: &Self| json!({ "path": this.points() }));
 
 impl Drag {
     /// The points of the drag. `None` if neither form is complete.
@@ -334,7 +334,7 @@ pub struct Scroll {
     #[schemars(extend("x-error" = "invalid_modifier", "x-missing" = "missing_modifiers"))]
     pub modifiers: Vec<Modifier>,
 }
-action!(Scroll, "scroll", Scrolled);
+action!(Scroll, "scroll", Scrolled, aims Point);
 
 impl Scroll {
     /// Maximum number of notches per call.

@@ -30,8 +30,11 @@ impl Scope {
     /// Add, change, grant and delete credentials.
     pub const VAULT_WRITE: Self = Self("vault:write");
 
+    /// Call models, which may cost money.
+    pub const MODELS_USE: Self = Self("models:use");
+
     /// Every scope and what it allows. All scopes that operations require are listed here.
-    pub const REGISTRY: [(Self, &str); 10] = [
+    pub const REGISTRY: [(Self, &str); 11] = [
         (Self::ADMIN, "everything, for all owners"),
         (Self::SESSIONS_READ, "see sessions and their logs"),
         (Self::SESSIONS_WRITE, "create and end sessions"),
@@ -42,6 +45,7 @@ impl Scope {
         (Self::AUDIT_READ, "read the audit log of all owners"),
         (Self::VAULT_READ, "see credentials, without their secrets"),
         (Self::VAULT_WRITE, "add, change, grant and delete credentials"),
+        (Self::MODELS_USE, "call models, which may cost money"),
     ];
 
     /// Families that are part of another one, so that tokens for all of it need not list them:

@@ -93,8 +93,11 @@ pub mod header {
     pub const ORIGIN: &str = "x-helmdeck-origin";
     /// Picture pixels per screen pixel.
     pub const SCALE: &str = "x-helmdeck-scale";
+    /// What the marks of a picture are on, in the order of their numbers: a JSON array of objects
+    /// with `ref`, `role` and `name`.
+    pub const MARKS: &str = "x-helmdeck-marks";
     /// All headers.
-    pub const ALL: [&str; 4] = [ID, SIZE, ORIGIN, SCALE];
+    pub const ALL: [&str; 5] = [ID, SIZE, ORIGIN, SCALE, MARKS];
 }
 
 /// Take a picture of the whole desktop.
@@ -116,6 +119,10 @@ pub struct Screenshot {
     /// Draw the pointer into the picture.
     #[serde(default)]
     pub cursor: bool,
+    /// Draw a number on every element that can be used, at most 100. The header `x-helmdeck-marks`
+    /// says what each one is.
+    #[serde(default)]
+    pub marks: bool,
 }
 action!(Screenshot, "screenshot", Picture, drives |_: &Self| false);
 

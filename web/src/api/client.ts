@@ -1,6 +1,7 @@
 import { sentence } from "../format";
 import { api } from "../prefix";
 import { home } from "../session/files";
+import { most, type TraceLog } from "../session/trace";
 import { inWords } from "./failure";
 import { upload, type UploadOptions } from "./upload";
 import type {
@@ -9,6 +10,7 @@ import type {
   ArtifactLink,
   ArtifactList,
   AuditPage,
+  BudgetLimits,
   ChangeSettings,
   ConnectClient,
   ConnectRequest,
@@ -27,9 +29,16 @@ import type {
   Job,
   JobFilter,
   JobList,
+  KeyTest,
+  ModelBudget,
+  ModelList,
+  ModelUsage,
   NewCredential,
+  NewProviderKey,
   NewToken,
   Pack,
+  Provider,
+  ProviderKey,
   Role,
   Session,
   Settings,
@@ -107,6 +116,8 @@ async function json<T>(method: string, path: string, body?: unknown): Promise<T>
 const session = (id: string) => `sessions/${encodeURIComponent(id)}`;
 const job = (id: string) => `jobs/${encodeURIComponent(id)}`;
 const credential = (id: string) => `vault/credentials/${encodeURIComponent(id)}`;
+const providerKey = (id: string) => `providers/keys/${encodeURIComponent(id)}`;
+const budget = (caller: string) => `models/budgets/${encodeURIComponent(caller)}`;
 
 /** A query of the fields that are given. */
 function queryOf(fields: Record<string, string | number | undefined>): string {
@@ -137,6 +148,9 @@ export const client = {
     const path = `${session(id)}/actions?limit=100${older}`;
     return (await json<{ actions: ActionRecord[] }>("GET", path)).actions;
   },
+
+  /** What happened in a session, after the entry `since`. */
+  trace: (id: string, since?: number) => json<TraceLog>("GET", `${session(id)}/trace?${queryOf({ since, limit: most })}`),
 
   files: (id: string, folder: string) => {
     const query = folder === home ? "" : `?path=${encodeURIComponent(folder)}`;
@@ -189,6 +203,21 @@ export const client = {
   },
   usage: async (id: string) => (await json<{ usage: CredentialUsage[] }>("GET", `${credential(id)}/usage`)).usage,
 
+  models: () => json<ModelList>("GET", "models"),
+  providers: async () => (await json<{ providers: Provider[] }>("GET", "providers")).providers,
+  /** Asks a provider whether it accepts the person's key. */
+  testProvider: (name: string) => json<KeyTest>("POST", `providers/${encodeURIComponent(name)}/test`),
+  providerKeys: async () => (await json<{ keys: ProviderKey[] }>("GET", "providers/keys")).keys,
+  addProviderKey: (request: NewProviderKey) => json<ProviderKey>("POST", "providers/keys", request),
+  rotateProviderKey: (id: string, key: string) => json<ProviderKey>("POST", `${providerKey(id)}/rotate`, { key }),
+  deleteProviderKey: (id: string) => request("DELETE", providerKey(id)),
+  modelUsage: (window: string, caller?: string) => json<ModelUsage>("GET", `models/usage?${queryOf({ window, caller })}`),
+  /** The person's own budget. */
+  modelBudget: () => json<ModelBudget>("GET", "models/budget"),
+  modelBudgets: async () => (await json<{ budgets: ModelBudget[] }>("GET", "models/budgets")).budgets,
+  setModelBudget: (caller: string, limits: BudgetLimits) => json<ModelBudget>("PUT", budget(caller), limits),
+  removeModelBudget: (caller: string) => request("DELETE", budget(caller)),
+
   navigate: (id: string, tab: string | null, to: { url: string } | { history: History }) =>
     // A person sees when the page has loaded.
     json<unknown>("POST", "browser/navigate", { session_id: id, ...to, ...(tab === null ? {} : { tab }), wait_until: "dom" }),
@@ -238,6 +267,11 @@ export function uploadArtifact(file: File, options: UploadOptions): Promise<void
 /** The address of an ended session's last picture. */
 export function lastPictureUrl(id: string): string {
   return api(`${session(id)}/last-picture`);
+}
+
+/** The address of a small picture in a session's trace. */
+export function tracePictureUrl(id: string, picture: string): string {
+  return api(`${session(id)}/trace/${encodeURIComponent(picture)}`);
 }
 
 /** Describes anything that was thrown. */

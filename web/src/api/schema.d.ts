@@ -492,6 +492,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/browser/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find elements of the page by text, role or name
+         * @description Find elements of the page by text, role or name. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         */
+        post: operations["browser_find"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/browser/har": {
         parameters: {
             query?: never;
@@ -792,6 +812,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/browser/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check whether conditions hold in the browser, and wait for them if `within_ms` is given
+         * @description Check whether conditions hold in the browser, and wait for them if `within_ms` is given. The reply says what was found instead. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         */
+        post: operations["browser_verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/browser/wait_for": {
         parameters: {
             query?: never;
@@ -876,6 +916,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/desktop/assert_element_focused": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check that an element has the keyboard focus
+         * @description Check that an element has the keyboard focus. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         */
+        post: operations["desktop_assert_element_focused"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/desktop/assert_text_visible": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check that a text is visible on the desktop
+         * @description Check that a text is visible on the desktop. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         */
+        post: operations["desktop_assert_text_visible"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/desktop/await_visual_change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Wait until the screen differs from an earlier picture
+         * @description Wait until the screen differs from an earlier picture. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         */
+        post: operations["desktop_await_visual_change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/desktop/click": {
         parameters: {
             query?: never;
@@ -910,6 +1010,26 @@ export interface paths {
          * @description Read the clipboard, or set it when `text` is given. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_clipboard"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/desktop/compare_screenshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare the screen, or a region of it, with an earlier picture
+         * @description Compare the screen, or a region of it, with an earlier picture. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         */
+        post: operations["desktop_compare_screenshots"];
         delete?: never;
         options?: never;
         head?: never;
@@ -970,6 +1090,26 @@ export interface paths {
          * @description Press at one point, move to another in small steps and release; or follow a `path`. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_drag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/desktop/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find elements on the desktop by text, role or name, without a model
+         * @description Find elements on the desktop by text, role or name, without a model. Programs are asked first; if they have nothing that matches, the text of the picture is read. Without a wish, everything that can be used is found. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         */
+        post: operations["desktop_find"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1200,6 +1340,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/desktop/tree": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what is on the desktop: windows, topmost first, and the elements that are visible in them, with role, name, value, states and rectangle
+         * @description Read what is on the desktop: windows, topmost first, and the elements that are visible in them, with role, name, value, states and rectangle. Needs no model. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         */
+        get: operations["desktop_tree"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/desktop/triple_click": {
         parameters: {
             query?: never;
@@ -1234,6 +1394,26 @@ export interface paths {
          * @description Type Unicode text into the focused element. A newline presses Return, a tab presses Tab. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_type"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/desktop/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check whether conditions hold on the desktop, and wait for them if `within_ms` is given
+         * @description Check whether conditions hold on the desktop, and wait for them if `within_ms` is given. The reply says what was found instead. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         */
+        post: operations["desktop_verify"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1534,6 +1714,114 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the models that the caller can use now, with prices and context windows
+         * @description List the models that the caller can use now, with prices and context windows.
+         */
+        get: operations["list_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the caller's budget for models, and how much of it is used
+         * @description Show the caller's budget for models, and how much of it is used.
+         */
+        get: operations["show_model_budget"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List callers with a budget of their own
+         * @description List callers with a budget of their own.
+         */
+        get: operations["list_model_budgets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/budgets/{caller}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set how many tokens and dollars a caller may use for models in any 24 hours
+         * @description Set how many tokens and dollars a caller may use for models in any 24 hours. Without a field, there is no such limit.
+         */
+        put: operations["set_model_budget"];
+        post?: never;
+        /**
+         * Remove a caller's own budget
+         * @description Remove a caller's own budget. It has the budget of all callers again.
+         */
+        delete: operations["remove_model_budget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sum up calls of models by provider and model: calls, success rate, tokens, cost and latency
+         * @description Sum up calls of models by provider and model: calls, success rate, tokens, cost and latency. An admin sees all callers, others themselves.
+         */
+        get: operations["model_usage"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete all records of a caller's calls of models
+         * @description Delete all records of a caller's calls of models. Its budget starts anew.
+         */
+        delete: operations["erase_model_usage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/openapi.json": {
         parameters: {
             query?: never;
@@ -1659,6 +1947,154 @@ export interface paths {
          * @description Delete a profile of the caller that no session uses.
          */
         delete: operations["delete_profile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List providers of models, and whether the caller has a key for them
+         * @description List providers of models, and whether the caller has a key for them.
+         */
+        get: operations["list_providers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/providers/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List keys of providers, without the keys themselves
+         * @description List keys of providers, without the keys themselves.
+         */
+        get: operations["list_provider_keys"];
+        put?: never;
+        /**
+         * Add the key of a provider to the vault
+         * @description Add the key of a provider to the vault. One that an admin adds is for every caller with the scope `models:use`; others add keys for themselves, which come first.
+         */
+        post: operations["add_provider_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/providers/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a key of a provider, without the key itself
+         * @description Show a key of a provider, without the key itself.
+         */
+        get: operations["show_provider_key"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a key of a provider
+         * @description Delete a key of a provider. The next call does without it.
+         */
+        delete: operations["delete_provider_key"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/providers/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace a key of a provider
+         * @description Replace a key of a provider. The next call uses the new one.
+         */
+        post: operations["rotate_provider_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/providers/keys/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask the provider of a key whether it accepts the caller's key
+         * @description Ask the provider of a key whether it accepts the caller's key. Costs nothing.
+         */
+        post: operations["test_provider_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/providers/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same as `GET /api/v1/models/usage`
+         * @description The same as `GET /api/v1/models/usage`.
+         */
+        get: operations["provider_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/providers/{provider}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask a provider whether it accepts the caller's key
+         * @description Ask a provider whether it accepts the caller's key. Costs nothing.
+         */
+        post: operations["test_provider"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2253,6 +2689,46 @@ export interface paths {
          * @description Revoke a ticket by its id, and close its connections.
          */
         delete: operations["revoke_ticket"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/trace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened in the session, in one order: actions with their effects, windows, focus, navigations, tabs, dialogs and downloads
+         * @description What happened in the session, in one order: actions with their effects, windows, focus, navigations, tabs, dialogs and downloads. The last 2000 entries are kept while the session runs.
+         */
+        get: operations["session_trace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/trace/{picture}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A small picture of the place of an action, before or after it
+         * @description A small picture of the place of an action, before or after it.
+         */
+        get: operations["trace_picture"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2872,6 +3348,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The web page: models
+         * @description The web page: models.
+         */
+        get: operations["models_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/packs": {
         parameters: {
             query?: never;
@@ -2992,6 +3488,146 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * OpenAI's Chat Completions API, for models of every provider: `provider/model`
+         * @description OpenAI's Chat Completions API, for models of every provider: `provider/model`. See docs/models.md.
+         */
+        post: operations["v1_chat_completions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/embeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * OpenAI's Embeddings API, for models of every provider that has embeddings
+         * @description OpenAI's Embeddings API, for models of every provider that has embeddings.
+         */
+        post: operations["v1_embeddings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Anthropic's Messages API, for models of every provider
+         * @description Anthropic's Messages API, for models of every provider.
+         */
+        post: operations["v1_messages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messages/count_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count the tokens of a request of Anthropic's Messages API
+         * @description Count the tokens of a request of Anthropic's Messages API. For models of other providers, the count is an estimate.
+         */
+        post: operations["v1_count_tokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the models that the caller can use, as OpenAI's API does; as Anthropic's does if the request has the header `anthropic-version`
+         * @description List the models that the caller can use, as OpenAI's API does; as Anthropic's does if the request has the header `anthropic-version`.
+         */
+        get: operations["v1_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a model, in the same two forms
+         * @description Show a model, in the same two forms.
+         */
+        get: operations["v1_model"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * OpenAI's Responses API, for models of every provider
+         * @description OpenAI's Responses API, for models of every provider.
+         */
+        post: operations["v1_responses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/version": {
         parameters: {
             query?: never;
@@ -3037,7 +3673,11 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /** @description What every browser action reports. */
-        Acted: {
+        ActedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
             /**
              * @description Dialogs that opened during the action, and how they were answered. A dialog never blocks a
              *     call.
@@ -3045,12 +3685,37 @@ export interface components {
             dialogs?: components["schemas"]["Dialog"][];
             /** @description Downloads into the home's `Downloads` that started or completed during the action. */
             downloads?: components["schemas"]["Downloaded"][];
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description Always true; failures are error bodies. */
             ok: boolean;
             /** @description Tabs that opened during the action. */
             opened?: components["schemas"]["TabId"][];
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
             /** @description The tab that was used. */
             tab: string;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
             url: string;
         };
@@ -3182,6 +3847,32 @@ export interface components {
              */
             used_bytes: number;
         };
+        /** @description Check that an element has the keyboard focus. */
+        AssertElementFocused: {
+            /** @description The session that performs the action. */
+            session_id: string;
+            /** @description The element. */
+            target: components["schemas"]["Target"];
+            /**
+             * Format: uint32
+             * @description Milliseconds to wait for it.
+             * @default 0
+             */
+            within_ms?: number;
+        };
+        /** @description Check that a text is visible on the desktop. */
+        AssertTextVisible: {
+            /** @description The session that performs the action. */
+            session_id: string;
+            /** @description The text. */
+            text: string;
+            /**
+             * Format: uint32
+             * @description Milliseconds to wait for it.
+             * @default 0
+             */
+            within_ms?: number;
+        };
         /** @description An attached display or browser. It holds no address that could be used to connect. */
         Attached: {
             /** @description Host and port of the browser's debugging protocol. */
@@ -3244,6 +3935,19 @@ export interface components {
             /** @description What it was done to: a host, a file, the id of a token. */
             target?: string | null;
         };
+        /** @description Wait until the screen differs from an earlier picture. */
+        AwaitVisualChange: {
+            /** @description The session that performs the action. */
+            session_id: string;
+            /** @description The earlier picture of the whole screen. */
+            shot: components["schemas"]["ShotId"];
+            /**
+             * Format: uint32
+             * @description Milliseconds to wait; defaults to 5000.
+             * @default 5000
+             */
+            within_ms?: number;
+        };
         /** @description Whether a session's browser can be watched. */
         BrowserView: {
             /** @description Why the browser cannot be watched. */
@@ -3289,11 +3993,63 @@ export interface components {
         Button: "left" | "middle" | "right" | "back" | "forward";
         /** @example 512m */
         Bytes: string;
+        /** @description An element that matches. */
+        Candidate: {
+            /**
+             * Format: double
+             * @description How well it matches, from 0 to 1.
+             */
+            confidence: number;
+            /** @description Its name or text. */
+            name: string;
+            /**
+             * @description Whether it is scrolled out of view. Actions scroll to it.
+             * @default false
+             */
+            off_screen?: boolean;
+            /** @description The part of the screen that it covers; of the viewport in `/api/v1/browser/find`. */
+            rect: components["schemas"]["Rect"];
+            /** @description Its ref. Text that was read from the picture has none. */
+            ref?: string | null;
+            /** @description Its role. */
+            role: string;
+            /** @description Where it was found. */
+            source: components["schemas"]["Source"];
+            /** @description Its states. */
+            states?: string[];
+            /** @description Its text or value. */
+            value?: string;
+            /** @description The id of its window. */
+            window?: string | null;
+        };
         /** @description Change settings. Fields that are not given keep their values. */
         ChangeSettings: {
             /** @description Turn it on or off. */
             browser_passthrough?: boolean | null;
         };
+        /**
+         * @description What a condition checks.
+         *
+         *     - `text_visible`: `text` is visible.
+         *     - `element_exists`: `target` exists.
+         *     - `element_focused`: `target` has the keyboard focus.
+         *     - `element_enabled`: `target` can be used.
+         *     - `element_checked`: `target` is checked or selected.
+         *     - `element_value`: `target` has the value `text`.
+         *     - `window_open`: A window whose title contains `name` is open.
+         *     - `window_focused`: It has the keyboard focus.
+         *     - `window_closed`: No such window is open.
+         *     - `url_matches`: A tab shows an address that matches `url`.
+         *     - `screen_changed`: The screen differs from `shot`.
+         *     - `screen_unchanged`: The screen looks like `shot`.
+         *     - `region_similar`: `region` looks as in `shot`.
+         *     - `clipboard_equals`: The clipboard holds exactly `text`.
+         *     - `file_exists`: The file at `path` exists.
+         *     - `process_running`: A program with the name `name` runs.
+         *     - `download_finished`: A download is complete, of a file whose name contains `name` if given.
+         * @enum {string}
+         */
+        Check: "text_visible" | "element_exists" | "element_focused" | "element_enabled" | "element_checked" | "element_value" | "window_open" | "window_focused" | "window_closed" | "url_matches" | "screen_changed" | "screen_unchanged" | "region_similar" | "clipboard_equals" | "file_exists" | "process_running" | "download_finished";
         /** @description Click once at a point on the desktop. */
         Click: {
             /**
@@ -3301,12 +4057,24 @@ export interface components {
              * @default left
              */
             button?: components["schemas"]["Button"];
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
+            /** @description Positions are pixels of this picture. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /** @description Pixels from the left edge. */
-            x: components["schemas"]["Px"];
+            x?: components["schemas"]["Px"];
             /** @description Pixels from the top edge. */
-            y: components["schemas"]["Px"];
+            y?: components["schemas"]["Px"];
         };
         /** @description Click an element of the page as soon as it is clickable. */
         ClickElement: {
@@ -3326,14 +4094,22 @@ export interface components {
              * @default 1
              */
             count?: number;
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
             /** @description Modifier keys to hold during the click. */
             modifiers?: components["schemas"]["Modifier"][];
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The element to click. */
-            selector: components["schemas"]["Selector"];
+            selector?: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /**
              * @description Seconds to wait.
              * @default 10
@@ -3341,11 +4117,40 @@ export interface components {
             timeout_s?: components["schemas"]["Patience"];
         };
         /** @description Where a single click went. */
-        Clicked: {
+        ClickedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
             /** @description The button's number in the X protocol: "1" left, "2" middle, "3" right. */
             button: string;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description Always true. */
             ok: boolean;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
             /** @description Pixels from the top edge. */
@@ -3374,6 +4179,50 @@ export interface components {
         ColorScheme: "light" | "dark" | "no_preference";
         /** @description What to run: a program with arguments, or a shell line. */
         CommandLine: string | string[];
+        /** @description Compare the screen, or a region of it, with an earlier picture. */
+        CompareScreenshots: {
+            /** @description The region; defaults to the whole screen. */
+            region?: components["schemas"]["Rect"] | null;
+            /** @description The session that performs the action. */
+            session_id: string;
+            /** @description The earlier picture of the whole screen. */
+            shot: components["schemas"]["ShotId"];
+            /**
+             * Format: double
+             * @description How much may differ, from 0 to 1; defaults to 0.02.
+             */
+            tolerance?: number | null;
+        };
+        /** @description A condition. `check` says which other fields it uses. */
+        Condition: {
+            /** @description What to check. */
+            check: components["schemas"]["Check"];
+            /**
+             * @description Part of the title of `window_…`, the program of `process_running`, or part of the file name
+             *     of `download_finished`.
+             */
+            name?: string | null;
+            /** @description The file of `file_exists`, relative to the home. */
+            path?: string | null;
+            /** @description The region of `region_similar`, in pixels of the screen. */
+            region?: components["schemas"]["Rect"] | null;
+            /** @description The earlier picture of `screen_…` and `region_similar`. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description The element of `element_…`. */
+            target?: components["schemas"]["Target"] | null;
+            /**
+             * @description The text of `text_visible`, the exact text of `clipboard_equals`, or the value of
+             *     `element_value`.
+             */
+            text?: string | null;
+            /**
+             * Format: double
+             * @description How much of the region may differ, from 0 to 1; defaults to 0.02.
+             */
+            tolerance?: number | null;
+            /** @description The address of `url_matches`. `*` stands for any text. */
+            url?: string | null;
+        };
         /** @description A client, and its connections. */
         ConnectClient: {
             /** @description The caller's tokens that it has connected with, latest first. */
@@ -3926,12 +4775,24 @@ export interface components {
              * @default left
              */
             button?: components["schemas"]["Button"];
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
+            /** @description Positions are pixels of this picture. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /** @description Pixels from the left edge. */
-            x: components["schemas"]["Px"];
+            x?: components["schemas"]["Px"];
             /** @description Pixels from the top edge. */
-            y: components["schemas"]["Px"];
+            y?: components["schemas"]["Px"];
         };
         /** @description A file that the browser downloads. */
         Downloaded: {
@@ -3956,8 +4817,14 @@ export interface components {
             end_x?: components["schemas"]["Px"] | null;
             /** @description Where to release, unless `path` is given. */
             end_y?: components["schemas"]["Px"] | null;
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
             /** @description Modifier keys to hold during the drag. */
             modifiers?: components["schemas"]["Modifier"][];
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /**
              * @description Points to pass through, at least two. The button is pressed at the first and released at the
              *     last.
@@ -3965,23 +4832,58 @@ export interface components {
             path?: components["schemas"]["Point"][];
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
+            /** @description Positions are pixels of this picture. */
+            shot?: components["schemas"]["ShotId"] | null;
             /** @description Where to press, unless `path` is given. */
             start_x?: components["schemas"]["Px"] | null;
             /** @description Where to press, unless `path` is given. */
             start_y?: components["schemas"]["Px"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
         };
         /** @description Where a drag started and ended. */
-        Dragged: {
+        DraggedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
             /** @description Where the button was released. */
             end_x: components["schemas"]["Px"];
             /** @description Where the button was released. */
             end_y: components["schemas"]["Px"];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description Always true. */
             ok: boolean;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
             /** @description Where the button was pressed. */
             start_x: components["schemas"]["Px"];
             /** @description Where the button was pressed. */
             start_y: components["schemas"]["Px"];
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
         };
         /**
          * @description Who may send input.
@@ -3992,6 +4894,25 @@ export interface components {
          * @enum {string}
          */
         Driver: "agent" | "human" | "nobody";
+        /**
+         * @description An effect of an action.
+         *
+         *     - `confirmed`: The screen changed where the action happened or could have an effect.
+         *     - `no_visible_change`: The screen looks the same.
+         *     - `navigated`: A page has another address.
+         *     - `window_opened`: A window opened.
+         *     - `window_closed`: A window closed.
+         *     - `focus_moved`: Another element or window has the keyboard focus.
+         *     - `dialog`: A dialog opened.
+         *     - `download`: A download started or completed.
+         *     - `scrolled`: Content scrolled.
+         *     - `value_changed`: The value of a field changed.
+         *     - `tab_opened`: A tab opened.
+         *     - `tab_closed`: A tab closed.
+         *     - `title_changed`: A window has another title.
+         * @enum {string}
+         */
+        Effect: "confirmed" | "no_visible_change" | "navigated" | "window_opened" | "window_closed" | "focus_moved" | "dialog" | "download" | "scrolled" | "value_changed" | "tab_opened" | "tab_closed" | "title_changed";
         /** @description Counts of the session's outgoing connections. */
         Egress: {
             /**
@@ -4025,7 +4946,11 @@ export interface components {
             target: string;
         };
         /** @description The element that a click hit. */
-        ElementClicked: {
+        ElementClickedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
             /**
              * @description Dialogs that opened during the action, and how they were answered. A dialog never blocks a
              *     call.
@@ -4033,14 +4958,37 @@ export interface components {
             dialogs?: components["schemas"]["Dialog"][];
             /** @description Downloads into the home's `Downloads` that started or completed during the action. */
             downloads?: components["schemas"]["Downloaded"][];
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
             /** @description The element. */
             hit: components["schemas"]["Hit"];
             /** @description Always true; failures are error bodies. */
             ok: boolean;
             /** @description Tabs that opened during the action. */
             opened?: components["schemas"]["TabId"][];
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
             /** @description The tab that was used. */
             tab: string;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
             url: string;
         };
@@ -4104,6 +5052,14 @@ export interface components {
          * @enum {string}
          */
         EndReason: "requested" | "wall_clock" | "idle" | "max_tasks" | "server_stopped" | "start_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory";
+        /** @description What was deleted. */
+        Erased: {
+            /**
+             * Format: uint64
+             * @description How many records.
+             */
+            calls: number;
+        };
         /** @description The body of every failed request. */
         ErrorBody: {
             /** @description Allowed values of that field, or a description of them. */
@@ -4204,6 +5160,9 @@ export interface components {
          *     - `invalid_selector`: The selector cannot be parsed.
          *     - `element_not_found`: The element did not appear in time; the message describes what the page shows.
          *     - `element_not_actionable`: The element exists but cannot be used: hidden, covered, disabled or moving.
+         *     - `target_not_found`: Nothing matches the target; the message lists the nearest names.
+         *     - `target_ambiguous`: Several elements match the target equally well; the message lists them.
+         *     - `expectation_failed`: Something else than expected is under the point; nothing was done.
          *     - `navigation_failed`: The page could not be loaded.
          *     - `script_failed`: The script threw an error.
          *     - `egress_denied`: The session may not reach this host; the message names the rule and what to do.
@@ -4234,6 +5193,11 @@ export interface components {
          *     - `credential_invalid`: A service rejected the credential.
          *     - `resource_exhausted`: A program ran out of memory or disk.
          *     - `quota_exceeded`: The caller has reached a limit; the message names it.
+         *     - `model_not_found`: No provider has this model, or the id names no provider.
+         *     - `no_model_key`: The model's provider has no key; the message says how to add one.
+         *     - `provider_error`: A provider of models failed or cannot be reached; the message quotes it.
+         *     - `rate_limited`: A provider of models limits the rate of calls; wait and try again.
+         *     - `budget_exceeded`: The call could exceed the budget of the caller or of its run; it was not made.
          *     - `duplicate`: The owner has a credential with this name.
          *     - `invalid_plaintext_b64`: The secret is not base64.
          *     - `missing_subject`: The grant names no subject.
@@ -4245,7 +5209,18 @@ export interface components {
          *     - `internal`: An internal error; the log has the details under the request id.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "range_not_satisfiable" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "unknown_pack" | "unknown_job" | "not_ready" | "cancelled" | "session_unavailable" | "handler_failed" | "invalid_output" | "schema_mismatch" | "artifact_failed" | "credential_invalid" | "resource_exhausted" | "quota_exceeded" | "duplicate" | "invalid_plaintext_b64" | "missing_subject" | "artifact_not_found" | "invalid_link" | "disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "target_not_found" | "target_ambiguous" | "expectation_failed" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "range_not_satisfiable" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "unknown_pack" | "unknown_job" | "not_ready" | "cancelled" | "session_unavailable" | "handler_failed" | "invalid_output" | "schema_mismatch" | "artifact_failed" | "credential_invalid" | "resource_exhausted" | "quota_exceeded" | "model_not_found" | "no_model_key" | "provider_error" | "rate_limited" | "budget_exceeded" | "duplicate" | "invalid_plaintext_b64" | "missing_subject" | "artifact_not_found" | "invalid_link" | "disk_full" | "overloaded" | "unavailable" | "internal";
+        /** @description What was found for a condition. */
+        Evidence: {
+            /** @description What it checks. */
+            check: components["schemas"]["Check"];
+            /** @description The condition, such as `all[0]`. */
+            condition: string;
+            /** @description What was found. */
+            found: string;
+            /** @description Whether it holds. */
+            holds: boolean;
+        };
         /**
          * @description Run a command in the session and wait until it exits.
          *
@@ -4360,10 +5335,14 @@ export interface components {
         };
         /** @description Run JavaScript in the page and return its result. Promises are awaited. */
         Execute: {
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description An expression, or statements with `return`. */
             script: string;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
@@ -4373,7 +5352,11 @@ export interface components {
             timeout_s?: components["schemas"]["Patience"];
         };
         /** @description Result of a script. */
-        Executed: {
+        ExecutedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
             /**
              * @description Dialogs that opened during the action, and how they were answered. A dialog never blocks a
              *     call.
@@ -4381,16 +5364,62 @@ export interface components {
             dialogs?: components["schemas"]["Dialog"][];
             /** @description Downloads into the home's `Downloads` that started or completed during the action. */
             downloads?: components["schemas"]["Downloaded"][];
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description Always true; failures are error bodies. */
             ok: boolean;
             /** @description Tabs that opened during the action. */
             opened?: components["schemas"]["TabId"][];
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
             /** @description The result as JSON; null if JSON cannot represent it. */
             result: unknown;
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
             /** @description The tab that was used. */
             tab: string;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
             url: string;
+        };
+        /** @description What a caller believes to be under a point. All given fields must match. */
+        Expect: {
+            /** @description Whether it is checked or selected. */
+            checked?: boolean | null;
+            /** @description Whether it can be used. */
+            enabled?: boolean | null;
+            /** @description Whether it has the keyboard focus. */
+            focused?: boolean | null;
+            /** @description Accessible name. */
+            name?: string | null;
+            /** @description Accessible role. */
+            role?: string | null;
+            /** @description Selector that it matches, on a page. */
+            selector?: string | null;
+            /** @description Part of its name, value or text. */
+            text?: string | null;
+            /** @description Part of the address of its page. */
+            url?: string | null;
+            /** @description Part of the title of its window. */
+            window?: string | null;
         };
         /**
          * @description Format of an exported audit log.
@@ -4577,17 +5606,123 @@ export interface components {
              */
             size: number;
         };
-        /** @description Focus a window and raise it. A minimised window is restored. */
-        Focus: {
+        /**
+         * @description Find elements on the desktop by text, role or name, without a model. Programs are asked first;
+         *     if they have nothing that matches, the text of the picture is read. Without a wish, everything
+         *     that can be used is found.
+         */
+        Find: {
+            /**
+             * @description Whether the whole text or name must match, with case.
+             * @default false
+             */
+            exact?: boolean;
+            /**
+             * Format: uint32
+             * @description Maximum number of candidates; defaults to 10.
+             */
+            limit?: number | null;
+            /** @description Its name, or a part of it. */
+            name?: string | null;
+            /** @description Nearest to this point first. */
+            near?: components["schemas"]["Pixel"] | null;
+            /**
+             * Format: uint32
+             * @description Only the one with this number, from 1.
+             */
+            nth?: number | null;
+            /**
+             * @description Whether the text of the picture may be read if nothing else matches.
+             * @default true
+             */
+            ocr?: boolean;
+            /** @description Its ref in a tree, snapshot or list of candidates. */
+            ref?: string | null;
+            /** @description Its role: button, link, textbox, checkbox, menuitem, tab, … */
+            role?: string | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description A part of its name, value or visible text. */
+            text?: string | null;
+            /** @description Only in this window: its id, or a part of its title or class. */
+            window?: string | null;
+        };
+        /** @description Find elements of the page by text, role or name. */
+        FindInPage: {
+            /**
+             * @description Whether the whole text or name must match, with case.
+             * @default false
+             */
+            exact?: boolean;
+            /**
+             * Format: uint32
+             * @description Maximum number of candidates; defaults to 10.
+             */
+            limit?: number | null;
+            /** @description Its name, or a part of it. */
+            name?: string | null;
+            /** @description Nearest to this point of the viewport first. */
+            near?: components["schemas"]["Pixel"] | null;
+            /**
+             * Format: uint32
+             * @description Only the one with this number, from 1.
+             */
+            nth?: number | null;
+            /** @description Its ref in a snapshot or list of candidates. */
+            ref?: string | null;
+            /** @description Its role: button, link, textbox, checkbox, … */
+            role?: string | null;
+            /** @description The session that performs the action. */
+            session_id: string;
+            /** @description The tab; defaults to the active one. */
+            tab?: components["schemas"]["TabId"] | null;
+            /** @description A part of its name, value or visible text. */
+            text?: string | null;
+        };
+        /** @description Focus a window and raise it. A minimised window is restored. */
+        Focus: {
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
+            /** @description The session that performs the action. */
+            session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /** @description The id that `/windows` lists. */
             window_id: components["schemas"]["WindowId"];
         };
         /** @description The focused window. */
-        Focused: {
+        FocusedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description Always true. */
             ok: boolean;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The window's id. */
             window_id: components["schemas"]["WindowId"];
         };
@@ -4633,6 +5768,20 @@ export interface components {
          * @enum {string}
          */
         ForwardedFrom: "server" | "client";
+        /** @description Elements that match, best first. */
+        Found: {
+            /** @description The candidates; empty if nothing matches. */
+            candidates: components["schemas"]["Candidate"][];
+            /**
+             * Format: uint
+             * @description Number of matches, also of those left out.
+             */
+            count: number;
+            /** @description Names that resemble what was looked for, if nothing matches. */
+            nearest?: string[];
+            /** @description Sources that could not be used, and why. */
+            notes?: string[];
+        };
         /** @description A location on earth. */
         Geolocation: {
             /**
@@ -4677,13 +5826,42 @@ export interface components {
             status: string;
         };
         /** @description The keys that were held. */
-        Held: {
+        HeldObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description The keys as requested. */
             keys: string;
             /** @description Always true. */
             ok: boolean;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
             /** @description Seconds, after the cap. */
             seconds: components["schemas"]["Seconds"];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
         };
         /**
          * @description A step in a tab's history.
@@ -4724,23 +5902,62 @@ export interface components {
              */
             y: number;
         };
+        /** @description What is under a point. */
+        HitTarget: {
+            /** @description HTML tag, on a page. */
+            element?: string | null;
+            /** @description Accessible name. */
+            name?: string;
+            /** @description Where it is. */
+            rect?: components["schemas"]["Rect"] | null;
+            /** @description Accessible role. */
+            role?: string;
+            /** @description Selector, on a page. */
+            selector?: string | null;
+            /** @description Where this information comes from. */
+            source: components["schemas"]["Source"];
+            /** @description States such as `focused`, `disabled` or `checked`. */
+            states?: string[];
+            /** @description Address of the page. */
+            url?: string | null;
+            /** @description Value of a field; never of a password field. */
+            value?: string | null;
+            /** @description Title of the window. */
+            window?: string | null;
+        };
         /** @description Hold a key or chord down for some seconds, then release it. */
         HoldKey: {
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
             /** @description The key or chord; must not be empty. */
             keys: string;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description How long, in seconds; at most 30. Longer values are capped. */
             seconds: components["schemas"]["Seconds"];
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
         };
         /** @description Move the mouse over an element of the page. */
         HoverElement: {
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The element. */
-            selector: components["schemas"]["Selector"];
+            selector?: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /**
              * @description Seconds to wait.
              * @default 10
@@ -4786,10 +6003,14 @@ export interface components {
         Interact: {
             /** @description What to do. */
             action: components["schemas"]["Interaction"];
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The element. */
             selector: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /**
              * @description Seconds to wait.
              * @default 10
@@ -4930,10 +6151,30 @@ export interface components {
          *     Accepts X keysym names and common aliases: Enter, CTRL, ArrowLeft, cmd, PageDown and so on.
          */
         Key: {
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
             /** @description The key or chord; must not be empty. */
             keys: string;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
+        };
+        /** @description Whether a provider accepts a key. */
+        KeyTest: {
+            /** @description What the provider says if not. */
+            error?: string | null;
+            /**
+             * Format: uint64
+             * @description How long it took to answer, in milliseconds.
+             */
+            latency_ms: number;
+            /** @description Whether it does. */
+            ok: boolean;
         };
         /**
          * @description Start a program in the session, detached. It keeps running after the call.
@@ -4948,20 +6189,53 @@ export interface components {
             args?: string[];
             /** @description A program in the session's PATH, or an absolute path. */
             command: string;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
         };
         /** @description What was started. */
-        Launched: {
+        LaunchedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
             /** @description The command as requested. */
             command: string;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description Always true. */
             ok: boolean;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
             /**
              * Format: uint32
              * @description Process id, as programs in the session see it.
              */
             pid: number;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
         };
         /** @description The largest picture that is wanted. */
         Limits: {
@@ -5079,6 +6353,175 @@ export interface components {
          * @enum {string}
          */
         Mode: "headless" | "desktop";
+        /** @description A model that can be called. */
+        Model: {
+            /**
+             * Format: uint64
+             * @description Most tokens of input, if known.
+             */
+            context_tokens?: number | null;
+            /** @description Id for requests: `provider/model`. */
+            id: string;
+            /**
+             * Format: double
+             * @description Dollars for a million tokens of input, if known.
+             */
+            input_usd_per_mtok?: number | null;
+            /**
+             * Format: uint64
+             * @description Most tokens of output, if known.
+             */
+            max_output_tokens?: number | null;
+            /**
+             * Format: double
+             * @description Dollars for a million tokens of output, if known.
+             */
+            output_usd_per_mtok?: number | null;
+            /** @description Who runs it. */
+            provider: string;
+        };
+        /** @description The budget of a caller. */
+        ModelBudget: {
+            /** @description Subject of the caller. */
+            caller: string;
+            /**
+             * Format: uint64
+             * @description Tokens that it may use in 24 hours; no limit if absent.
+             */
+            daily_tokens?: number | null;
+            /**
+             * Format: double
+             * @description Dollars that it may use in 24 hours; no limit if absent.
+             */
+            daily_usd?: number | null;
+            /** @description Whether an admin set it for this caller. Otherwise it is that of all callers. */
+            own: boolean;
+            /**
+             * Format: uint64
+             * @description Tokens that it used in the last 24 hours.
+             */
+            used_tokens: number;
+            /**
+             * Format: double
+             * @description Dollars that it used in the last 24 hours.
+             */
+            used_usd: number;
+        };
+        /** @description Budgets of callers. */
+        ModelBudgetList: {
+            /** @description Callers with a budget of their own, by name. */
+            budgets: components["schemas"]["ModelBudget"][];
+            /**
+             * Format: uint
+             * @description How many there are.
+             */
+            count: number;
+        };
+        /** @description The models that the caller can use now. */
+        ModelList: {
+            /**
+             * Format: uint
+             * @description How many there are.
+             */
+            count: number;
+            /** @description The model for requests that name none. */
+            default_model: string;
+            /** @description Models that are tried after the default one. */
+            fallbacks: string[];
+            /**
+             * Format: date-time
+             * @description When the oldest list was read.
+             */
+            fetched_at: string;
+            /** @description What to do if there is no model. */
+            hint?: string | null;
+            /** @description By provider, in the provider's order. */
+            models: components["schemas"]["Model"][];
+            /** @description Providers that did not list their models. */
+            problems?: components["schemas"]["ProviderProblem"][];
+        };
+        /** @description What callers used of models. */
+        ModelUsage: {
+            /**
+             * Format: double
+             * @description Dollars of all rows.
+             */
+            cost_usd: number;
+            /**
+             * Format: uint
+             * @description How many rows there are.
+             */
+            count: number;
+            /**
+             * Format: date-time
+             * @description When the window begins.
+             */
+            from: string;
+            /** @description By provider and model, the most used first. */
+            rows: components["schemas"]["ModelUsageRow"][];
+        };
+        /** @description What callers used of one model. */
+        ModelUsageRow: {
+            /**
+             * Format: uint64
+             * @description Mean time of a call, in milliseconds.
+             */
+            avg_latency_ms: number;
+            /**
+             * Format: uint64
+             * @description Tokens of input that came from a cache.
+             */
+            cached_tokens: number;
+            /**
+             * Format: double
+             * @description Dollars, as far as prices are known.
+             */
+            cost_usd: number;
+            /**
+             * Format: uint64
+             * @description Calls that failed, were cut off or cancelled.
+             */
+            errors: number;
+            /**
+             * Format: uint64
+             * @description Tokens of input, with cached ones.
+             */
+            input_tokens: number;
+            /**
+             * Format: date-time
+             * @description When it was last called.
+             */
+            last_seen: string;
+            /** @description The model, as the provider calls it. */
+            model: string;
+            /**
+             * Format: uint64
+             * @description Tokens of output.
+             */
+            output_tokens: number;
+            /** @description The provider. */
+            provider: string;
+            /**
+             * Format: uint64
+             * @description Calls that were answered.
+             */
+            success: number;
+            /**
+             * Format: double
+             * @description Answered calls among all, from 0 to 1.
+             */
+            success_rate: number;
+            /**
+             * Format: uint64
+             * @description Calls.
+             */
+            total: number;
+            /**
+             * Format: uint64
+             * @description Calls whose price is not known.
+             */
+            unpriced: number;
+        };
         /**
          * @description A modifier key.
          *
@@ -5096,21 +6539,62 @@ export interface components {
              * @default left
              */
             button?: components["schemas"]["Button"];
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
             /** @description The keys to hold, at least one. */
             modifiers: components["schemas"]["Modifier"][];
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
+            /** @description Positions are pixels of this picture. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /** @description Pixels from the left edge. */
-            x: components["schemas"]["Px"];
+            x?: components["schemas"]["Px"];
             /** @description Pixels from the top edge. */
-            y: components["schemas"]["Px"];
+            y?: components["schemas"]["Px"];
         };
         /** @description Where a click with modifiers went. */
-        ModifierClicked: {
+        ModifierClickedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description The keys that were held. */
             modifiers: components["schemas"]["Modifier"][];
             /** @description Always true. */
             ok: boolean;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
             /** @description Pixels from the top edge. */
@@ -5123,8 +6607,20 @@ export interface components {
              * @default left
              */
             button?: components["schemas"]["Button"];
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
+            /** @description Positions are pixels of this picture. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /** @description Pixels from the left edge; with `y`, moves there first. */
             x?: components["schemas"]["Px"] | null;
             /** @description Pixels from the top edge. */
@@ -5132,12 +6628,24 @@ export interface components {
         };
         /** @description Move the pointer without clicking. */
         MouseMove: {
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
+            /** @description Positions are pixels of this picture. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /** @description Pixels from the left edge. */
-            x: components["schemas"]["Px"];
+            x?: components["schemas"]["Px"];
             /** @description Pixels from the top edge. */
-            y: components["schemas"]["Px"];
+            y?: components["schemas"]["Px"];
         };
         /** @description Release a button, at the pointer or at the given point. */
         MouseUp: {
@@ -5146,31 +6654,101 @@ export interface components {
              * @default left
              */
             button?: components["schemas"]["Button"];
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
+            /** @description Positions are pixels of this picture. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /** @description Pixels from the left edge; with `y`, moves there first. */
             x?: components["schemas"]["Px"] | null;
             /** @description Pixels from the top edge. */
             y?: components["schemas"]["Px"] | null;
         };
         /** @description Where the pointer is now. */
-        Moved: {
+        MovedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description Always true. */
             ok: boolean;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
             /** @description Pixels from the top edge. */
             y: components["schemas"]["Px"];
         };
         /** @description Where a double or triple click went. */
-        MultiClicked: {
+        MultiClickedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
             /**
              * Format: uint8
              * @description How many clicks were made.
              */
             clicks: number;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description Always true. */
             ok: boolean;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
             /** @description Pixels from the top edge. */
@@ -5180,8 +6758,12 @@ export interface components {
         Navigate: {
             /** @description A step in the history instead of an address: `back`, `forward` or `reload`. */
             history?: components["schemas"]["History"] | null;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
@@ -5198,7 +6780,11 @@ export interface components {
             wait_until?: components["schemas"]["Until"];
         };
         /** @description The page after a navigation. */
-        Navigated: {
+        NavigatedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
             /**
              * @description Dialogs that opened during the action, and how they were answered. A dialog never blocks a
              *     call.
@@ -5206,10 +6792,33 @@ export interface components {
             dialogs?: components["schemas"]["Dialog"][];
             /** @description Downloads into the home's `Downloads` that started or completed during the action. */
             downloads?: components["schemas"]["Downloaded"][];
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description Always true; failures are error bodies. */
             ok: boolean;
             /** @description Tabs that opened during the action. */
             opened?: components["schemas"]["TabId"][];
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
             /**
              * Format: uint16
              * @description HTTP status of the page's response, if it had one.
@@ -5219,6 +6828,8 @@ export interface components {
             tab: string;
             /** @description The page's title. */
             title: string;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
             url: string;
             /** @description Whether a stored credential was used. */
@@ -5372,6 +6983,24 @@ export interface components {
              */
             ttl_seconds?: number | null;
         };
+        /** @description Add the key of a provider. It is stored in the vault. */
+        NewProviderKey: {
+            /** @description The key. */
+            key: components["schemas"]["SecretText"];
+            /**
+             * @description A note for people.
+             * @default null
+             */
+            label?: string | null;
+            /** @description The provider, such as `openai`. */
+            provider: string;
+            /**
+             * @description Whether every caller may use it. Default: true for an admin. Others add keys for themselves
+             *     only.
+             * @default null
+             */
+            shared?: boolean | null;
+        };
         /** @description Create a ticket. */
         NewTicket: {
             /** @description Who it is for. The action log shows it with the holder's actions. */
@@ -5408,7 +7037,7 @@ export interface components {
              * @description Scopes; `sessions:*` by default. Your own token must cover them.
              * @default null
              */
-            scopes?: ("admin" | "artifacts" | "artifacts:*" | "artifacts:read" | "artifacts:write" | "audit" | "audit:*" | "audit:read" | "metrics" | "metrics:*" | "metrics:read" | "sessions" | "sessions:*" | "sessions:act" | "sessions:read" | "sessions:write" | "vault" | "vault:*" | "vault:read" | "vault:write")[] | null;
+            scopes?: ("admin" | "artifacts" | "artifacts:*" | "artifacts:read" | "artifacts:write" | "audit" | "audit:*" | "audit:read" | "metrics" | "metrics:*" | "metrics:read" | "models" | "models:*" | "models:use" | "sessions" | "sessions:*" | "sessions:act" | "sessions:read" | "sessions:write" | "vault" | "vault:*" | "vault:read" | "vault:write")[] | null;
             /**
              * @description Owner of its sessions; you by default. Only an admin may name another.
              * @default null
@@ -5420,6 +7049,50 @@ export interface components {
              * @default null
              */
             ttl_s?: number | null;
+        };
+        /**
+         * @description What a reply says about the effect.
+         *
+         *     - `none`: Nothing.
+         *     - `diff`: What changed, without a picture.
+         *     - `screenshot`: What changed, and the whole screen.
+         *     - `auto`: What changed, and the smallest picture that shows it.
+         * @enum {string}
+         */
+        Observe: "none" | "diff" | "screenshot" | "auto";
+        /** @description A picture inside a JSON reply. */
+        ObservedPicture: {
+            /** @description The picture in base64. */
+            data: string;
+            /**
+             * Format: uint32
+             * @description Height in pixels.
+             */
+            height: number;
+            /** @description Its id. */
+            id: components["schemas"]["ShotId"];
+            /** @description Its media type. */
+            media_type: string;
+            /**
+             * Format: double
+             * @description Picture pixels per screen pixel.
+             */
+            scale: number;
+            /**
+             * Format: uint32
+             * @description Width in pixels.
+             */
+            width: number;
+            /**
+             * Format: int32
+             * @description Pixels from the left edge.
+             */
+            x: number;
+            /**
+             * Format: int32
+             * @description Pixels from the top edge.
+             */
+            y: number;
         };
         /** @description An origin: scheme, host and port. */
         Origin: string;
@@ -5518,6 +7191,8 @@ export interface components {
             selector?: components["schemas"]["Selector"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
@@ -5605,6 +7280,47 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
+        /**
+         * @description What a periodic region looks like.
+         *
+         *     - `caret`: A text cursor that blinks.
+         *     - `spinner`: A small animation.
+         *     - `clock`: Text that changes once a second or minute.
+         *     - `video`: A moving picture.
+         *     - `animation`: Another animation.
+         * @enum {string}
+         */
+        PeriodicKind: "caret" | "spinner" | "clock" | "video" | "animation";
+        /** @description A region that keeps changing by itself. */
+        PeriodicRegion: {
+            /**
+             * Format: uint32
+             * @description Height in pixels.
+             */
+            height: number;
+            /** @description What it looks like. */
+            kind: components["schemas"]["PeriodicKind"];
+            /**
+             * Format: uint32
+             * @description Milliseconds between changes.
+             */
+            period_ms: number;
+            /**
+             * Format: uint32
+             * @description Width in pixels.
+             */
+            width: number;
+            /**
+             * Format: int32
+             * @description Pixels from the left edge.
+             */
+            x: number;
+            /**
+             * Format: int32
+             * @description Pixels from the top edge.
+             */
+            y: number;
+        };
         /** @description Default pictures for viewers that ask for nothing else. */
         Pictures: {
             /**
@@ -5655,10 +7371,14 @@ export interface components {
         PressKeys: {
             /** @description The key or chord. */
             keys: string;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description Element to focus first. By default the focus stays where it is. */
             selector?: components["schemas"]["Selector"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
@@ -5668,11 +7388,40 @@ export interface components {
             timeout_s?: components["schemas"]["Patience"];
         };
         /** @description The keys that were pressed. */
-        Pressed: {
+        PressedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description The keys as requested. */
             keys: string;
             /** @description Always true. */
             ok: boolean;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
         };
         /** @description Result of a private sign-in. */
         PrivateEnded: {
@@ -5711,6 +7460,80 @@ export interface components {
         };
         /** @description The name of a profile: letters, digits, `-` and `_`. */
         ProfileName: string;
+        /** @description A provider of models. */
+        Provider: {
+            /** @description Whether the caller can use it: it has a key, or answers without one. */
+            available: boolean;
+            /** @description APIs that it speaks: `chat`, `responses`, `messages` or `gemini`. */
+            families: string[];
+            /** @description What to do if not. */
+            hint?: string | null;
+            /** @description Where the caller's key is kept, if there is one. */
+            key?: components["schemas"]["CredentialSource"] | null;
+            /** @description Name, the first part of model ids. */
+            name: string;
+            /** @description Whether it needs a key. */
+            needs_key: boolean;
+            /** @description Its address. */
+            url: string;
+        };
+        /** @description The key of a provider, without the key itself. */
+        ProviderKey: {
+            /**
+             * Format: date-time
+             * @description When it was added.
+             */
+            created_at: string;
+            /** @description Differs for different keys. Only this server can compute it. */
+            fingerprint: string;
+            /** @description Id of the credential. */
+            id: string;
+            /** @description A note for people. */
+            label: string;
+            /**
+             * Format: date-time
+             * @description When it was last used.
+             */
+            last_used_at?: string | null;
+            /** @description Who added it; empty for one of the environment. */
+            owner: string;
+            /** @description The provider. */
+            provider: string;
+            /** @description Where it is kept. */
+            source: components["schemas"]["CredentialSource"];
+            /**
+             * Format: date-time
+             * @description When it was last replaced.
+             */
+            updated_at: string;
+        };
+        /** @description Keys of providers. */
+        ProviderKeyList: {
+            /**
+             * Format: uint
+             * @description How many there are.
+             */
+            count: number;
+            /** @description The keys, by name. */
+            keys: components["schemas"]["ProviderKey"][];
+        };
+        /** @description Providers of models. */
+        ProviderList: {
+            /**
+             * Format: uint
+             * @description How many there are.
+             */
+            count: number;
+            /** @description The providers. */
+            providers: components["schemas"]["Provider"][];
+        };
+        /** @description A provider that did not list its models. */
+        ProviderProblem: {
+            /** @description What went wrong. */
+            message: string;
+            /** @description The provider. */
+            provider: string;
+        };
         /**
          * @description A proxy for all outgoing connections of a session.
          *
@@ -5789,6 +7612,29 @@ export interface components {
             since?: number | null;
             /** @description Only requests of this tab, open or closed; defaults to all. */
             tab?: components["schemas"]["TabId"] | null;
+        };
+        /** @description A rectangle on the screen. */
+        Rect: {
+            /**
+             * Format: uint32
+             * @description Height in pixels.
+             */
+            height: number;
+            /**
+             * Format: uint32
+             * @description Width in pixels.
+             */
+            width: number;
+            /**
+             * Format: int32
+             * @description Pixels from the left edge.
+             */
+            x: number;
+            /**
+             * Format: int32
+             * @description Pixels from the top edge.
+             */
+            y: number;
         };
         /** @description The vault after its key was changed. */
         Rekeyed: {
@@ -5904,6 +7750,11 @@ export interface components {
              */
             value?: components["schemas"]["SecretText"] | null;
         };
+        /** @description Replace a key. */
+        RotateKey: {
+            /** @description The new key. */
+            key: components["schemas"]["SecretText"];
+        };
         /**
          * @description When cross-site requests send a cookie.
          *
@@ -5928,12 +7779,20 @@ export interface components {
             /** @description png, webp or jpeg. Defaults to the preference in `Accept`, then to png. */
             format?: components["schemas"]["Format"] | null;
             /**
+             * @description Draw a number on every element that can be used, at most 100. The header `x-helmdeck-marks`
+             *     says what each one is.
+             * @default false
+             */
+            marks?: boolean;
+            /**
              * Format: uint32
              * @description Scale down to this width, keeping the aspect ratio. The scale is in a header.
              */
             max_width?: number | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
         };
         /** @description Turn the mouse wheel, at the given point or at the pointer. */
         Scroll: {
@@ -5945,26 +7804,67 @@ export interface components {
             amount?: number;
             /** @description Direction. */
             direction: components["schemas"]["Direction"];
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
             /** @description Modifier keys to hold, for example ctrl to zoom. */
             modifiers?: components["schemas"]["Modifier"][];
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
+            /** @description Positions are pixels of this picture. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /** @description Pixels from the left edge; with `y`, moves there first. */
             x?: components["schemas"]["Px"] | null;
             /** @description Pixels from the top edge. */
             y?: components["schemas"]["Px"] | null;
         };
         /** @description How far the wheel was turned. */
-        Scrolled: {
+        ScrolledObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
             /**
              * Format: uint32
              * @description Notches turned, after capping.
              */
             amount: number;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
             /** @description Direction. */
             direction: components["schemas"]["Direction"];
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description Always true. */
             ok: boolean;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
         };
         /**
          * Format: double
@@ -5979,12 +7879,20 @@ export interface components {
         SecretText: string;
         /** @description Select options of a `<select>`, by value or label. */
         SelectOptions: {
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The `<select>` element. */
-            selector: components["schemas"]["Selector"];
+            selector?: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /**
              * @description Seconds to wait.
              * @default 10
@@ -5994,7 +7902,11 @@ export interface components {
             values: string[];
         };
         /** @description The options that are selected now. */
-        Selected: {
+        SelectedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
             /**
              * @description Dialogs that opened during the action, and how they were answered. A dialog never blocks a
              *     call.
@@ -6002,12 +7914,37 @@ export interface components {
             dialogs?: components["schemas"]["Dialog"][];
             /** @description Downloads into the home's `Downloads` that started or completed during the action. */
             downloads?: components["schemas"]["Downloaded"][];
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description Always true; failures are error bodies. */
             ok: boolean;
             /** @description Tabs that opened during the action. */
             opened?: components["schemas"]["TabId"][];
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
             /** @description The tab that was used. */
             tab: string;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
             url: string;
             /** @description Values of the selected options. */
@@ -6222,6 +8159,21 @@ export interface components {
              */
             timezone?: string | null;
         };
+        /** @description Set the budget of a caller, for any 24 hours. Without a field, there is no limit. */
+        SetBudget: {
+            /**
+             * Format: uint64
+             * @description Tokens of input and output.
+             * @default null
+             */
+            daily_tokens?: number | null;
+            /**
+             * Format: double
+             * @description Dollars.
+             * @default null
+             */
+            daily_usd?: number | null;
+        };
         /** @description The settings in effect. They apply to new sessions only. */
         Settings: {
             /**
@@ -6229,6 +8181,21 @@ export interface components {
              *     browser.
              */
             browser_passthrough: components["schemas"]["Feature"];
+        };
+        /** @description When the screen counts as quiet. */
+        Settle: {
+            /**
+             * Format: uint32
+             * @description Milliseconds without a change. Blinking carets, spinners, clocks and videos do not count.
+             * @default 150
+             */
+            quiet_ms?: number;
+            /**
+             * Format: uint32
+             * @description Milliseconds after which to answer anyway.
+             * @default 5000
+             */
+            timeout_ms?: number;
         };
         /**
          * @description How important a row is.
@@ -6239,6 +8206,8 @@ export interface components {
          * @enum {string}
          */
         Severity: "info" | "warning" | "error";
+        /** @description Id of a picture, such as `shot-12`. */
+        ShotId: string;
         /** @description Limits of a picture: those of a vendor's models, or given ones. */
         SizeRule: components["schemas"]["Vendor"] | components["schemas"]["Limits"];
         /** @description Read the page as an accessibility tree: roles, names, values, and refs to act on. */
@@ -6299,6 +8268,16 @@ export interface components {
             /** @description The tab's address after the action. */
             url: string;
         };
+        /**
+         * @description Where information about an element comes from.
+         *
+         *     - `window`: The list of windows.
+         *     - `accessibility`: The accessibility tree of a program.
+         *     - `dom`: The page.
+         *     - `ocr`: Recognized text.
+         * @enum {string}
+         */
+        Source: "window" | "accessibility" | "dom" | "ocr";
         /** @description How long one stage of the start took. */
         StageTiming: {
             /**
@@ -6388,9 +8367,38 @@ export interface components {
         /** @description Id of a tab, assigned by the browser. */
         TabId: string;
         /** @description All tabs, after the action. */
-        TabList: {
+        TabListObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
             /** @description In the order in which they were opened. */
             tabs: components["schemas"]["Tab"][];
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
         };
         /** @description List, open, close or activate tabs of the session's browser. */
         Tabs: {
@@ -6399,8 +8407,12 @@ export interface components {
              * @default list
              */
             action?: components["schemas"]["TabAction"];
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /** @description Tab to close or to activate; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
@@ -6419,6 +8431,31 @@ export interface components {
              * @default false
              */
             force?: boolean;
+        };
+        /** @description An element, by what a person sees of it. All given fields must match. */
+        Target: {
+            /**
+             * @description Whether text and name must match exactly.
+             * @default false
+             */
+            exact?: boolean;
+            /** @description Accessible name. */
+            name?: string | null;
+            /** @description Prefer what is close to this point. */
+            near?: components["schemas"]["Pixel"] | null;
+            /**
+             * Format: uint32
+             * @description Which of several matches, from 1.
+             */
+            nth?: number | null;
+            /** @description Reference that `tree` or `find` returned. */
+            ref?: string | null;
+            /** @description Accessible role, such as `button`, `menu_item` or `entry`. */
+            role?: string | null;
+            /** @description Visible text or accessible name. */
+            text?: string | null;
+            /** @description Part of the title of its window. */
+            window?: string | null;
         };
         /** @description Test whether a session may connect to an address. */
         TestEgress: {
@@ -6546,6 +8583,88 @@ export interface components {
          * @enum {string}
          */
         ToolProfile: "all" | "core" | "browser" | "desktop" | "code";
+        /** @description Something that happened. */
+        TraceEntry: {
+            /** @description Where it happened. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description The action. */
+            action?: string | null;
+            /** @description Id of a small picture of the place after the action. */
+            after?: string | null;
+            /**
+             * Format: uint64
+             * @description When it happened, in milliseconds since the session started.
+             */
+            at_ms: number;
+            /** @description Id of a small picture of the place before the action. */
+            before?: string | null;
+            /** @description Its fields, without what was typed. */
+            detail?: unknown;
+            /** @description Its main effect, if it was observed. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description What was there. */
+            hit?: components["schemas"]["HitTarget"] | null;
+            /**
+             * Format: uint64
+             * @description Increases with every entry.
+             */
+            id: number;
+            /** @description What happened. */
+            kind: components["schemas"]["TraceKind"];
+            /** @description `ok`, or the code of its error. */
+            outcome?: string | null;
+            /** @description Where the screen changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description The tab. */
+            tab?: components["schemas"]["TabId"] | null;
+            /** @description The title of the window. */
+            title?: string | null;
+            /**
+             * Format: uint64
+             * @description How long it took, in milliseconds.
+             */
+            took_ms?: number | null;
+            /** @description The address of the page. */
+            url?: string | null;
+            /** @description Id of the window. */
+            window?: string | null;
+        };
+        /**
+         * @description What happened.
+         *
+         *     - `action`: An agent or a person performed an action.
+         *     - `window_opened`: A window opened.
+         *     - `window_closed`: A window closed.
+         *     - `title_changed`: A window has another title.
+         *     - `focus_moved`: Another window has the focus.
+         *     - `navigated`: A page shows another document, or has another address.
+         *     - `tab_opened`: A tab opened.
+         *     - `tab_closed`: A tab closed.
+         *     - `dialog`: A page opened a dialog.
+         *     - `download`: A download began.
+         * @enum {string}
+         */
+        TraceKind: "action" | "window_opened" | "window_closed" | "title_changed" | "focus_moved" | "navigated" | "tab_opened" | "tab_closed" | "dialog" | "download";
+        /** @description A part of a session's trace. */
+        TraceLog: {
+            /** @description Oldest first. */
+            entries: components["schemas"]["TraceEntry"][];
+            /**
+             * Format: uint64
+             * @description Pass it as `since` to continue from here.
+             */
+            next: number;
+            /**
+             * Format: uint64
+             * @description The time of this reply, in milliseconds on the clock of the entries.
+             */
+            now_ms: number;
+        };
         /**
          * @description How a client reaches helmdeck.
          *
@@ -6554,6 +8673,99 @@ export interface components {
          * @enum {string}
          */
         Transport: "http" | "stdio";
+        /** @description Windows and elements on the screen. */
+        Tree: {
+            /**
+             * @description Whether `nodes` holds only changes. Elements that are neither in `nodes` nor in `removed` are
+             *     as before.
+             */
+            delta: boolean;
+            /** @description The element with the keyboard focus, if it is known. */
+            focus?: string | null;
+            /**
+             * Format: uint64
+             * @description Pass it as `since` to get only the changes.
+             */
+            id: number;
+            /** @description Elements, window by window, parents before children. */
+            nodes: components["schemas"]["TreeNode"][];
+            /** @description Sources that could not be read, and why. */
+            notes?: string[];
+            /** @description Elements of the earlier tree that are gone. */
+            removed?: string[];
+            /** @description Whether elements were left out because of `max_nodes` or `max_bytes`. */
+            truncated: boolean;
+            /** @description Windows, topmost first. */
+            windows: components["schemas"]["TreeWindow"][];
+        };
+        /** @description An element in a tree. */
+        TreeNode: {
+            /** @description Its name. */
+            name?: string;
+            /** @description The ref of the element that contains it. */
+            parent?: string | null;
+            /** @description The part of the screen that it covers. */
+            rect: components["schemas"]["Rect"];
+            /**
+             * @description Names the element as long as it exists: `a12`, or `e12` for an element of a page, which is
+             *     also its ref in snapshots.
+             */
+            ref: string;
+            /** @description Its role, as web pages name it: button, textbox, menuitem, … */
+            role: string;
+            /** @description States: checked, disabled, focused, selected, expanded, … */
+            states?: string[];
+            /** @description Its text or value. Values of password fields are left out. */
+            value?: string;
+            /** @description The id of its window. */
+            window: string;
+        };
+        /** @description A window in a tree. */
+        TreeWindow: {
+            /**
+             * @description Whether it belongs to the session's own browser.
+             * @default false
+             */
+            browser?: boolean;
+            /** @description The program's class, for example `Chromium`. */
+            class: string;
+            /**
+             * @description Whether other windows cover all of it.
+             * @default false
+             */
+            covered?: boolean;
+            /** @description Whether it has the keyboard focus. */
+            focused: boolean;
+            /** @description X11 id, in decimal. */
+            id: string;
+            /** @description The title. */
+            name: string;
+            /**
+             * @description Whether its program has no accessible elements. Its text can only be found by reading the
+             *     picture.
+             * @default false
+             */
+            opaque?: boolean;
+            /**
+             * Format: uint32
+             * @description Process that owns it; absent for the session's own browser.
+             */
+            pid?: number | null;
+            /**
+             * @description Whether it is a menu, tooltip or other window without a frame.
+             * @default false
+             */
+            popup?: boolean;
+            /** @description Its place on the screen, without the frame. */
+            rect: components["schemas"]["Rect"];
+            /**
+             * @description Whether its program did not answer in time, so that elements are missing.
+             * @default false
+             */
+            unresponsive?: boolean;
+            /** @description The address of the page that it shows. */
+            url?: string | null;
+        };
         /** @description Click three times in quick succession. This selects a line or paragraph of text. */
         TripleClick: {
             /**
@@ -6561,12 +8773,24 @@ export interface components {
              * @default left
              */
             button?: components["schemas"]["Button"];
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
+            /** @description Positions are pixels of this picture. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /** @description Pixels from the left edge. */
-            x: components["schemas"]["Px"];
+            x?: components["schemas"]["Px"];
             /** @description Pixels from the top edge. */
-            y: components["schemas"]["Px"];
+            y?: components["schemas"]["Px"];
         };
         /** @description Type Unicode text into the focused element. A newline presses Return, a tab presses Tab. */
         Type: {
@@ -6576,8 +8800,16 @@ export interface components {
              * @default 0
              */
             delay_ms?: number;
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /** @description What to type; must not be empty. */
             text: string;
         };
@@ -6588,10 +8820,16 @@ export interface components {
              * @default false
              */
             append?: boolean;
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The field. */
-            selector: components["schemas"]["Selector"];
+            selector?: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /**
              * @description Type key by key, for pages that listen to key events, instead of at once.
              * @default false
@@ -6604,6 +8842,8 @@ export interface components {
             submit?: boolean;
             /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /** @description The text. An empty text clears the field. */
             text: string;
             /**
@@ -6613,7 +8853,19 @@ export interface components {
             timeout_s?: components["schemas"]["Patience"];
         };
         /** @description What was typed. */
-        Typed: {
+        TypedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /**
              * Format: uint
              * @description Number of characters (Unicode code points), not bytes.
@@ -6621,6 +8873,23 @@ export interface components {
             length: number;
             /** @description Always true. */
             ok: boolean;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
         };
         /**
          * @description When a page counts as loaded.
@@ -6633,17 +8902,25 @@ export interface components {
         Until: "load" | "dom" | "network_idle";
         /** @description Put files from the session's home into a file field of the page. */
         UploadFiles: {
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
             /**
              * @description Paths of the files, relative to the home. Upload them with `PUT
              *     /api/v1/sessions/{id}/files/…`.
              */
             files: string[];
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
             /** @description The file field. */
-            selector: components["schemas"]["Selector"];
+            selector?: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /**
              * @description Seconds to wait.
              * @default 10
@@ -6700,6 +8977,56 @@ export interface components {
          * @enum {string}
          */
         Vendor: "anthropic" | "anthropic_high" | "openai" | "gemini";
+        /** @description Whether conditions hold. */
+        Verified: {
+            /** @description What was found for each condition, first those of `all`. */
+            evidence: components["schemas"]["Evidence"][];
+            /** @description Conditions that do not hold, such as `all[0]`. */
+            failed?: string[];
+            /** @description Whether they hold. */
+            holds: boolean;
+            /**
+             * Format: uint32
+             * @description Milliseconds that it took.
+             */
+            took_ms: number;
+        };
+        /**
+         * @description Check whether conditions hold on the desktop, and wait for them if `within_ms` is given. The
+         *     reply says what was found instead.
+         */
+        Verify: {
+            /** @description Conditions that must all hold. */
+            all?: components["schemas"]["Condition"][];
+            /** @description Conditions of which one must hold. */
+            any?: components["schemas"]["Condition"][];
+            /** @description The session that performs the action. */
+            session_id: string;
+            /**
+             * Format: uint32
+             * @description Milliseconds to wait until they hold.
+             * @default 0
+             */
+            within_ms?: number;
+        };
+        /**
+         * @description Check whether conditions hold in the browser, and wait for them if `within_ms` is given. The
+         *     reply says what was found instead.
+         */
+        VerifyPage: {
+            /** @description Conditions that must all hold. */
+            all?: components["schemas"]["Condition"][];
+            /** @description Conditions of which one must hold. */
+            any?: components["schemas"]["Condition"][];
+            /** @description The session that performs the action. */
+            session_id: string;
+            /**
+             * Format: uint32
+             * @description Milliseconds to wait until they hold.
+             * @default 0
+             */
+            within_ms?: number;
+        };
         /** @description The version of helmdeck. */
         Version: {
             /** @description Its version number. */
@@ -6851,6 +9178,8 @@ export interface components {
             format?: components["schemas"]["Format"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /** @description One corner. */
             x1: components["schemas"]["Px"];
             /** @description The opposite corner. */
@@ -7470,7 +9799,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ElementClicked"];
+                    "application/json": components["schemas"]["ElementClickedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7548,7 +9877,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Executed"];
+                    "application/json": components["schemas"]["ExecutedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7607,6 +9936,32 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    browser_find: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FindInPage"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Found"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     browser_har: {
         parameters: {
             query?: never;
@@ -7652,7 +10007,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ElementClicked"];
+                    "application/json": components["schemas"]["ElementClickedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7704,7 +10059,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Acted"];
+                    "application/json": components["schemas"]["ActedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7756,7 +10111,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Navigated"];
+                    "application/json": components["schemas"]["NavigatedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7834,7 +10189,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Acted"];
+                    "application/json": components["schemas"]["ActedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7857,6 +10212,7 @@ export interface operations {
             /** @description A picture. */
             200: {
                 headers: {
+                    "x-helmdeck-marks"?: string;
                     "x-helmdeck-origin"?: string;
                     "x-helmdeck-scale"?: string;
                     "x-helmdeck-screenshot-id"?: string;
@@ -7892,7 +10248,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Selected"];
+                    "application/json": components["schemas"]["SelectedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7944,7 +10300,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TabList"];
+                    "application/json": components["schemas"]["TabListObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7970,7 +10326,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ElementClicked"];
+                    "application/json": components["schemas"]["ElementClickedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7996,7 +10352,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Acted"];
+                    "application/json": components["schemas"]["ActedObserved"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    browser_verify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyPage"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verified"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8131,6 +10513,84 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    desktop_assert_element_focused: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssertElementFocused"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verified"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    desktop_assert_text_visible: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssertTextVisible"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verified"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    desktop_await_visual_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AwaitVisualChange"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verified"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     desktop_click: {
         parameters: {
             query?: never;
@@ -8150,7 +10610,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["ClickedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8177,6 +10637,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ClipboardText"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    desktop_compare_screenshots: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompareScreenshots"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verified"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8228,7 +10714,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MultiClicked"];
+                    "application/json": components["schemas"]["MultiClickedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8254,7 +10740,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Dragged"];
+                    "application/json": components["schemas"]["DraggedObserved"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    desktop_find: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Find"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Found"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8280,7 +10792,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Focused"];
+                    "application/json": components["schemas"]["FocusedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8306,7 +10818,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Held"];
+                    "application/json": components["schemas"]["HeldObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8332,7 +10844,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Pressed"];
+                    "application/json": components["schemas"]["PressedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8358,7 +10870,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Launched"];
+                    "application/json": components["schemas"]["LaunchedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8384,7 +10896,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModifierClicked"];
+                    "application/json": components["schemas"]["ModifierClickedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8410,7 +10922,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["ClickedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8436,7 +10948,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Moved"];
+                    "application/json": components["schemas"]["MovedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8462,7 +10974,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["ClickedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8511,6 +11023,7 @@ export interface operations {
             /** @description A picture. */
             200: {
                 headers: {
+                    "x-helmdeck-marks"?: string;
                     "x-helmdeck-origin"?: string;
                     "x-helmdeck-scale"?: string;
                     "x-helmdeck-screenshot-id"?: string;
@@ -8546,7 +11059,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Scrolled"];
+                    "application/json": components["schemas"]["ScrolledObserved"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    desktop_tree: {
+        parameters: {
+            query: {
+                /** @description Maximum size of the elements in bytes; defaults to 100,000. */
+                max_bytes?: number;
+                /** @description Maximum number of elements; defaults to 500. */
+                max_nodes?: number;
+                /** @description Which session. */
+                session_id: string;
+                /** @description Return only changes since the tree with this id. */
+                since?: number;
+                /** @description Only this window. */
+                window_id?: components["schemas"]["WindowId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tree"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8572,7 +11118,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MultiClicked"];
+                    "application/json": components["schemas"]["MultiClickedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8598,7 +11144,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Typed"];
+                    "application/json": components["schemas"]["TypedObserved"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    desktop_verify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Verify"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verified"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -8699,6 +11271,7 @@ export interface operations {
             /** @description A picture. */
             200: {
                 headers: {
+                    "x-helmdeck-marks"?: string;
                     "x-helmdeck-origin"?: string;
                     "x-helmdeck-scale"?: string;
                     "x-helmdeck-screenshot-id"?: string;
@@ -9042,6 +11615,176 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    list_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    show_model_budget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelBudget"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    list_model_budgets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelBudgetList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    set_model_budget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Subject of the caller. */
+                caller: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetBudget"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelBudget"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    remove_model_budget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its subject. */
+                caller: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    model_usage: {
+        parameters: {
+            query?: {
+                /** @description Only this caller. Only an admin sees others. Default: all that the caller may see. */
+                caller?: string;
+                /** @description How far back: `24h`, `30m` or `7d`, at most 90 days. Default `24h`. */
+                window?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelUsage"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    erase_model_usage: {
+        parameters: {
+            query: {
+                /** @description Subject of the caller. */
+                caller: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erased"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     openapi: {
         parameters: {
             query?: never;
@@ -9230,6 +11973,233 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    list_providers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    list_provider_keys: {
+        parameters: {
+            query?: {
+                /** @description Only keys of this provider. */
+                provider?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderKeyList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    add_provider_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewProviderKey"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderKey"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    show_provider_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderKey"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    delete_provider_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    rotate_provider_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateKey"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderKey"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    test_provider_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyTest"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    provider_stats: {
+        parameters: {
+            query?: {
+                /** @description Only this caller. Only an admin sees others. Default: all that the caller may see. */
+                caller?: string;
+                /** @description How far back: `24h`, `30m` or `7d`, at most 90 days. Default `24h`. */
+                window?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelUsage"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    test_provider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its name. */
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyTest"];
+                };
             };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
@@ -10216,6 +13186,65 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    session_trace: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries, the last ones; defaults to 200. */
+                limit?: number;
+                /** @description Only actions and changes within 100 pixels of this point, as `x,y`. */
+                near?: string;
+                /** @description Only entries that are new or changed since an earlier reply: its `next`. */
+                since?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Which session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TraceLog"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    trace_picture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which session. */
+                id: string;
+                /** @description Its id: the `before` or `after` of an entry. */
+                picture: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     watch_session: {
         parameters: {
             query?: {
@@ -11109,6 +14138,28 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    models_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     packs_page: {
         parameters: {
             query?: never;
@@ -11239,6 +14290,206 @@ export interface operations {
                 };
                 content: {
                     "text/html": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    v1_chat_completions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    v1_embeddings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    v1_messages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    v1_count_tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    v1_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    v1_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    v1_responses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
             "4XX": components["responses"]["Error"];

@@ -100,6 +100,24 @@ export type NewCredential = Schemas["NewCredential"];
 export type CredentialGrant = Schemas["CredentialGrant"];
 export type CredentialUsage = Schemas["CredentialUsage"];
 
+export type Model = Schemas["Model"];
+export type ModelList = Schemas["ModelList"];
+export type ProviderProblem = Schemas["ProviderProblem"];
+/** Who runs models. */
+export type Provider = Schemas["Provider"];
+/** The key of a provider, without the key itself. */
+export type ProviderKey = Schemas["ProviderKey"];
+export type NewProviderKey = Schemas["NewProviderKey"];
+export type KeyTest = Schemas["KeyTest"];
+export type ModelUsage = Schemas["ModelUsage"];
+export type ModelUsageRow = Schemas["ModelUsageRow"];
+export type ModelBudget = Schemas["ModelBudget"];
+/** How much a caller may use in 24 hours; no limit for what is not given. */
+export interface BudgetLimits {
+  daily_usd?: number;
+  daily_tokens?: number;
+}
+
 export interface Point {
   x: number;
   y: number;

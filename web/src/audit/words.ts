@@ -44,6 +44,7 @@ const icons: Record<string, IconName> = {
   artifact: "picture",
   profile: "person",
   mcp: "connect",
+  model: "model",
   settings: "settings",
   admin: "key",
 };

@@ -1,12 +1,15 @@
-import { useRef, useState, type ReactNode } from "react";
+import { useCallback, useRef, useState, type ReactNode } from "react";
 import type { BrowserView } from "../api/wire";
+import type { Spot } from "../session/trace";
 import { cropTo } from "../viewer/crop";
+import { SpotLayer } from "../viewer/SpotLayer";
 import { shapeOf } from "../viewer/Stage";
 import { StageState } from "../viewer/StageState";
 import { useZoom } from "../viewer/useZoom";
 import { WatchingHint } from "../viewer/WatchingHint";
 import { ZoomBar } from "../viewer/ZoomBar";
 import { PageQuestion } from "./PageQuestion";
+import { fitted } from "./place";
 import { SceneCard } from "./SceneCard";
 import { sceneOf } from "./state";
 import type { Cast } from "./useCast";
@@ -14,6 +17,8 @@ import type { Cast } from "./useCast";
 interface CastStageProps {
   cast: Cast;
   driving: boolean;
+  /** A place to point at. */
+  spot?: Spot | null;
   /** The server's view of an attached browser. */
   attached?: BrowserView | null;
   /** The person in control, if it is someone else. */
@@ -29,7 +34,7 @@ interface CastStageProps {
 
 /** The browser's picture, and what is shown over it. */
 export function CastStage(props: CastStageProps) {
-  const { cast, driving, attached = null, holder, onTake, whenRefused, whenOver, children } = props;
+  const { cast, driving, spot = null, attached = null, holder, onTake, whenRefused, whenOver, children } = props;
   const stage = useRef<HTMLDivElement>(null);
   const [moving, setMoving] = useState(false);
   const scene = sceneOf(cast, attached);
@@ -39,6 +44,12 @@ export function CastStage(props: CastStageProps) {
   const size = frame && frame.width > 0 && frame.height > 0 ? { width: frame.width, height: frame.height } : null;
   const zoom = useZoom({ stage, base: size && { x: 0, y: 0, ...size }, fingers: !driving || moving });
   const crop = zoom.active && zoom.part && size && zoom.room && cropTo(zoom.part, size, zoom.room);
+  const shown = useCallback(() => {
+    const canvas = stage.current?.querySelector<HTMLCanvasElement>(".screen > canvas");
+    if (!canvas || !frame) return null;
+    const box = fitted(canvas.getBoundingClientRect(), canvas);
+    return { box: { ...box, top: box.top + (frame.offsetTop * box.width) / frame.width }, width: frame.width };
+  }, [frame]);
   return (
     <div
       ref={stage}
@@ -69,6 +80,7 @@ export function CastStage(props: CastStageProps) {
             spellCheck={false}
           />
         </div>
+        <SpotLayer spot={spot} shown={shown} />
       </div>
       {children}
       {live && <ZoomBar zoom={zoom} moving={driving ? moving : null} onMoving={setMoving} />}

@@ -20,6 +20,8 @@ export interface Schema {
   properties?: Record<string, Schema>;
   additionalProperties?: Schema | boolean;
   required?: string[];
+  /** What is also required if there is no target. */
+  "x-required-unless-target"?: string[];
 }
 
 interface Body {
@@ -184,7 +186,7 @@ export function sample(document: ApiDocument, schema: Schema, name = ""): unknow
   const type = [target.type ?? []].flat()[0];
   switch (type) {
     case "object": {
-      const required = target.required ?? [];
+      const required = [...(target.required ?? []), ...(target["x-required-unless-target"] ?? [])];
       return Object.fromEntries(required.map((key) => [key, sample(document, target.properties?.[key] ?? {}, key)]));
     }
     case "array":

@@ -15,6 +15,7 @@ import { ScalingButtons } from "../session/ScalingButtons";
 import { Share } from "../session/Share";
 import { Theatre, type View } from "../session/Theatre";
 import { Toolbar } from "../session/Toolbar";
+import type { Spot } from "../session/trace";
 import { useUploads } from "../session/useUploads";
 import { Watch } from "../session/Watch";
 import { WatchBrowser } from "../session/WatchBrowser";
@@ -41,6 +42,8 @@ export function SessionPage({ id }: { id: string }) {
   const [quality, setQuality] = useState<Quality>("balanced");
   const [chosen, setView] = useState<View | null>(null);
   const [driving, setDriving] = useState(false);
+  /** The place that a person looks at in the trace. */
+  const [spot, setSpot] = useState<Spot | null>(null);
   const theatre = useRef<HTMLDivElement>(null);
   const fullScreen = useFullScreen(theatre);
   const uploads = useUploads(id);
@@ -72,13 +75,14 @@ export function SessionPage({ id }: { id: string }) {
   const desktopView = {
     name: "Desktop" as const,
     show: (shown: boolean) => (
-      <Watch {...common} shown={shown} scaling={scaling} crop={crop} onDriving={onDriving} />
+      <Watch {...common} shown={shown} scaling={scaling} crop={crop} spot={spot} onDriving={onDriving} />
     ),
   };
   const browserView = {
     name: "Browser" as const,
     blocked: over ? undefined : blockedBecause(session.browser_view?.status, session.browser_view?.reason),
-    show: (shown: boolean) => <WatchBrowser {...common} shown={shown} />,
+    // Of a desktop, places are those of the whole screen.
+    show: (shown: boolean) => <WatchBrowser {...common} shown={shown} spot={desktop ? null : spot} />,
   };
   const terminalView = {
     name: "Terminal" as const,
@@ -157,7 +161,7 @@ export function SessionPage({ id }: { id: string }) {
         />
         {/* Hidden, not unmounted: it keeps its tab and scroll position. */}
         <div className="panel-slot" hidden={!panel}>
-          <Panel session={session} over={over} gone={gone} uploads={uploads} />
+          <Panel session={session} over={over} gone={gone} uploads={uploads} onSpot={setSpot} />
         </div>
       </main>
       {ending && <EndSession session={session} onClose={() => setEnding(false)} />}

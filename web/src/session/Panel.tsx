@@ -8,9 +8,11 @@ import { Details } from "./Details";
 import { FileBrowser, type Place } from "./FileBrowser";
 import { home } from "./files";
 import { Logs } from "./Logs";
+import type { Spot } from "./trace";
+import { TraceList } from "./TraceList";
 import type { Uploads } from "./useUploads";
 
-const allTabs = ["Actions", "Files", "Details", "Logs"] as const;
+const allTabs = ["Actions", "Trace", "Files", "Details", "Logs"] as const;
 type Tab = (typeof allTabs)[number];
 
 interface PanelProps {
@@ -19,18 +21,22 @@ interface PanelProps {
   /** Only the history can still be requested. */
   gone: boolean;
   uploads: Uploads;
+  /** Points at a place in the session's picture. */
+  onSpot: (spot: Spot | null) => void;
 }
 
-/** The side panel of a session: actions, files, details and logs. */
-export function Panel({ session, over, gone, uploads }: PanelProps) {
+/** The side panel of a session: actions, trace, files, details and logs. */
+export function Panel({ session, over, gone, uploads, onSpot }: PanelProps) {
   const { scopes } = useIdentity();
+  const mayAct = allows(scopes, "sessions:act");
   // Attached sessions have no file access.
-  const files = allows(scopes, "sessions:act") && !session.attached;
+  const files = mayAct && !session.attached;
   const [chosen, setTab] = useState<Tab>("Actions");
   // Kept here, so that switching tabs does not reset it.
   const [place, setPlace] = useState<Place>({ folder: home, hidden: false });
   // Tabs without content are not offered, except the current one, which shows why.
-  const left = (name: Tab) => !gone || name === chosen || name === "Actions" || name === "Details";
+  const left = (name: Tab) =>
+    name === chosen || (name === "Trace" ? !over : !gone || name === "Actions" || name === "Details");
   const tabs = allTabs.filter((name) => (name !== "Files" || files) && left(name));
   const tab = tabs.includes(chosen) ? chosen : "Actions";
   const id = useId();
@@ -46,6 +52,15 @@ export function Panel({ session, over, gone, uploads }: PanelProps) {
       />
       <div className="tab-panel" role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${tab}`}>
         {tab === "Actions" && <ActionLog sessionId={session.id} over={over} />}
+        {tab === "Trace" && (
+          <TraceList
+            sessionId={session.id}
+            live={!over && session.status !== "starting"}
+            over={over}
+            pictures={mayAct}
+            onSpot={onSpot}
+          />
+        )}
         {tab === "Files" && (
           <FileBrowser session={session} over={over} place={place} onPlace={setPlace} uploads={uploads} />
         )}

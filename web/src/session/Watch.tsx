@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { client } from "../api/client";
 import type { Control, Session } from "../api/wire";
 import { SceneCard } from "../cast/SceneCard";
@@ -9,6 +9,7 @@ import type { Scaling } from "../viewer/connection";
 import { keysOf } from "../viewer/keysym";
 import { MarkLayer } from "../viewer/MarkLayer";
 import { desktopQuality, type Quality } from "../viewer/quality";
+import { SpotLayer } from "../viewer/SpotLayer";
 import { Stage } from "../viewer/Stage";
 import { useViewer } from "../viewer/useViewer";
 import { AgentBanner } from "./AgentBanner";
@@ -20,6 +21,7 @@ import { House } from "./House";
 import { KeysMenu } from "./KeysMenu";
 import { lossOf } from "./loss";
 import { TouchKeyboard } from "./TouchKeyboard";
+import type { Spot } from "./trace";
 import { useDriver } from "./useDriver";
 import { useTake } from "./useTake";
 import type { Uploads } from "./useUploads";
@@ -33,6 +35,8 @@ interface WatchProps {
   scaling: Scaling;
   /** Whether only the browser's window is to be shown. */
   crop: boolean;
+  /** A place to point at. */
+  spot: Spot | null;
   quality: Quality;
   fullScreen: FullScreen;
   uploads: Uploads;
@@ -41,7 +45,7 @@ interface WatchProps {
 
 /** The live desktop of a session: view-only until control is taken. */
 export function Watch(props: WatchProps) {
-  const { session, gone, shown, crop, quality, fullScreen, uploads, onDriving } = props;
+  const { session, gone, shown, crop, spot, quality, fullScreen, uploads, onDriving } = props;
   const { subscribe, stream, retry } = useSessions();
   const driver = useDriver(session, gone);
   const { driving, onlyWatch } = driver;
@@ -67,7 +71,11 @@ export function Watch(props: WatchProps) {
     onWayOut: () => buttons.current?.querySelector("button")?.focus(),
   });
 
-  const { connection } = viewer;
+  const { connection, picture } = viewer;
+  const shownPicture = useCallback(() => {
+    const canvas = picture();
+    return canvas && { box: canvas.getBoundingClientRect(), width: canvas.width };
+  }, [picture]);
   const closed = viewer.state.kind === "over" || viewer.state.kind === "refused";
   const seen = useRef(shown);
   seen.current = shown;
@@ -136,7 +144,12 @@ export function Watch(props: WatchProps) {
             part={part}
             holder={driver.holder}
             onTake={driver.mayDrive ? taking.take : null}
-            marks={<MarkLayer sessionId={session.id} subscribe={subscribe} picture={viewer.picture} />}
+            marks={
+              <>
+                <MarkLayer sessionId={session.id} subscribe={subscribe} picture={picture} />
+                <SpotLayer spot={spot} shown={shownPicture} />
+              </>
+            }
           >
             {!driving && <AgentBanner status={session.agent_status} />}
           </Stage>

@@ -19,6 +19,7 @@ import { lossOf } from "./loss";
 import { PrivateSignIn } from "./PrivateSignIn";
 import { TabStrip } from "./TabStrip";
 import { TouchKeyboard } from "./TouchKeyboard";
+import type { Spot } from "./trace";
 import { useDriver } from "./useDriver";
 import { useTake } from "./useTake";
 import type { Uploads } from "./useUploads";
@@ -29,13 +30,15 @@ interface WatchBrowserProps {
   gone: boolean;
   /** Whether it is visible now. */
   shown: boolean;
+  /** A place to point at. */
+  spot: Spot | null;
   quality: Quality;
   fullScreen: FullScreen;
   uploads: Uploads;
 }
 
 /** The live browser of a session, with or without a desktop around it. */
-export function WatchBrowser({ session, gone, shown, quality, fullScreen, uploads }: WatchBrowserProps) {
+export function WatchBrowser({ session, gone, shown, spot, quality, fullScreen, uploads }: WatchBrowserProps) {
   const driver = useDriver(session, gone);
   const { stream, retry } = useSessions();
   const { driving, onlyWatch } = driver;
@@ -173,6 +176,7 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
               },
             }}
             driving={driving}
+            spot={spot}
             attached={attachedBrowser(session)}
             holder={driver.holder}
             onTake={driver.mayDrive ? taking.take : null}

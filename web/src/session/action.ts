@@ -2,6 +2,9 @@ import type { ActionDetail, ActionRecord } from "../api/wire";
 import { bytes, capital, count } from "../format";
 import type { IconName } from "../ui/Icon";
 
+/** An action and its details, wherever they come from. */
+type Described = Pick<ActionRecord, "action" | "detail">;
+
 const icons: Record<string, IconName> = {
   click: "pointer",
   double_click: "pointer",
@@ -46,12 +49,12 @@ const icons: Record<string, IconName> = {
   browser_upload: "upload",
 };
 
-export function iconOf(action: ActionRecord): IconName {
-  return icons[action.action] ?? "terminal";
+export function iconOf({ action }: Pick<ActionRecord, "action">): IconName {
+  return icons[action] ?? "terminal";
 }
 
 /** A short description: `Click`, `Right click`, `Scroll down 3`, `Press ctrl+l`. */
-export function whatOf({ action, detail }: ActionRecord): string {
+export function whatOf({ action, detail }: Described): string {
   switch (action) {
     case "click":
       return !detail.button || detail.button === "left" ? "Click" : `${capital(detail.button)} click`;
@@ -129,7 +132,7 @@ function ofTabs({ action, url }: ActionDetail): string {
 }
 
 /** The position or amount of an action; empty if it has neither. */
-export function whereOf({ detail }: ActionRecord): string {
+export function whereOf({ detail }: Described): string {
   if (typeof detail.path === "string") return detail.size === undefined ? "" : bytes(detail.size);
   const path = detail.path ?? [];
   const [first, last] = [path[0], path.at(-1)];
@@ -138,7 +141,7 @@ export function whereOf({ detail }: ActionRecord): string {
 }
 
 /** Why an action did not succeed: an error code in words. */
-export function outcomeOf({ outcome }: ActionRecord): string {
+export function outcomeOf({ outcome }: Pick<ActionRecord, "outcome">): string {
   return outcome === "control_held" ? "Refused: a person had control" : capital(outcome.replaceAll("_", " "));
 }
 

@@ -7,6 +7,7 @@ export const permissions = [
   { scope: "artifacts:write", text: "Upload and delete artifacts", hint: "" },
   { scope: "vault:read", text: "See credentials", hint: "Their names, hosts and usage; never their secrets" },
   { scope: "vault:write", text: "Manage credentials", hint: "Add, replace, grant and delete them. Not for agents." },
+  { scope: "models:use", text: "Call models", hint: "With the keys of this server, within a budget" },
   { scope: "metrics:read", text: "Read metrics", hint: "For Prometheus" },
   { scope: "audit:read", text: "Read the audit log", hint: "Who did what, for all owners" },
 ] as const;

@@ -13,6 +13,7 @@ const pages = [
   { page: "packs", to: "packs", text: "Packs", scope: "sessions:read" },
   { page: "jobs", to: "jobs", text: "Jobs", scope: "sessions:read" },
   { page: "artifacts", to: "artifacts", text: "Artifacts", scope: "artifacts:read" },
+  { page: "models", to: "models", text: "Models", scope: "models:use" },
   { page: "connect", to: "connect", text: "Connect", scope: null },
   { page: "tokens", to: "tokens", text: "Tokens", scope: null },
   { page: "credentials", to: "credentials", text: "Credentials", scope: "vault:read" },

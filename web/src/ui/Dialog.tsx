@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, type ReactNode } from "react";
+import { useId, useLayoutEffect, useRef, type ReactNode } from "react";
 import { IconButton } from "./IconButton";
 
 interface DialogProps {
@@ -15,7 +15,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, stays = false, drawer = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  // Before the element is removed: the browser then returns the focus to where it was.
+  useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
     // The browser would focus the first control, which only closes.

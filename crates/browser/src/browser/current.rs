@@ -154,7 +154,8 @@ impl Browser {
             };
             let until = Instant::now() + left;
             let incoming = self.shared.incoming.clone();
-            let running = Running::start(cdp, owner, incoming, records, emulating, until);
+            let told = self.shared.listeners.clone();
+            let running = Running::start(cdp, owner, incoming, records, emulating, told, until);
             running.await.map(Arc::new)
         };
         // A call with a longer deadline may be initializing it already.

@@ -1,13 +1,19 @@
 //! One picture of the screen, encoded once for each kind of request.
 
-use std::{fmt, sync::Arc, time::Instant};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
 
 use bytes::Bytes;
+use helmdeck_task::block_in_place;
 use parking_lot::Mutex;
 
 use super::{Frame, source::Captured};
 use crate::{
     error::DisplayError,
+    observe::{LatePrints, Prints},
     picture::{Coding, Cursor, Pixels, narrow, stripes::Stripes},
     segment::Region,
 };
@@ -44,6 +50,7 @@ pub(crate) struct Shot {
     stripes: Stripes,
     pointer: Option<Cursor>,
     made: Mutex<Vec<(Look, Slot)>>,
+    prints: OnceLock<LatePrints>,
 }
 
 /// Locked while encoding: identical requests wait for it and share the result.
@@ -57,8 +64,21 @@ impl Shot {
             || Stripes::new(pixels.height),
             |before| before.stripes.after(|nth| drawn.has(nth)),
         );
-        let (taken, made) = (Instant::now(), Mutex::default());
-        Self { sequence, taken, pixels, stripes, pointer, made }
+        let (taken, made, prints) = (Instant::now(), Mutex::default(), OnceLock::new());
+        Self { sequence, taken, pixels, stripes, pointer, made, prints }
+    }
+
+    /// Its fingerprint, which is computed once and in the background.
+    pub(crate) fn prints(this: &Arc<Self>) -> LatePrints {
+        let prints = this.prints.get_or_init(|| {
+            let (shot, prints) = (this.clone(), LatePrints::default());
+            let late = prints.clone();
+            helmdeck_task::spawn(async move {
+                block_in_place(|| late.get_or_init(|| Prints::of_pixels(&shot.pixels)));
+            });
+            prints
+        });
+        prints.clone()
     }
 
     fn is_sized(&self, pixels: &Pixels) -> bool {

@@ -7,6 +7,7 @@ mod clipboard;
 mod desktop;
 mod frames;
 mod keyboard;
+mod observe;
 mod pointer;
 mod resilience;
 mod screen;

@@ -103,9 +103,13 @@ pub fn browser(begin: &Begin) -> NestSpec {
     env.insert("XDG_CACHE_HOME".into(), own(".cache"));
     env.insert("XDG_DATA_HOME".into(), own(".local/share"));
     // Any program on the display can name an accessibility bus, which would receive every page.
-    let none = format!("unix:path={RUNTIME_DIR}/no-accessibility-bus");
-    env.insert("AT_SPI_BUS_ADDRESS".into(), none);
-    env.insert("NO_AT_BRIDGE".into(), "1".into());
+    // This one is in the browser's own sandbox; without a screen there is none.
+    let (bus, flag) = match begin.mode {
+        Mode::Desktop => ("bus", "ACCESSIBILITY_ENABLED"),
+        Mode::Headless => ("no-accessibility-bus", "NO_AT_BRIDGE"),
+    };
+    env.insert("AT_SPI_BUS_ADDRESS".into(), format!("unix:path={RUNTIME_DIR}/{bus}"));
+    env.insert(flag.into(), "1".into());
     NestSpec {
         name: "browser",
         with_display: begin.mode == Mode::Desktop,

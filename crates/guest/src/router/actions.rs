@@ -8,10 +8,12 @@ use axum::{
     response::{IntoResponse, Response},
     routing::post,
 };
+use helmdeck_display::Mark;
 use helmdeck_link::route;
 use helmdeck_task::{BoxFuture, boxed};
 use helmdeck_wire::{
     Action,
+    aim::Aim,
     body::BytesReply,
     browser::{
         ClickElement, Emulate, Execute, ExportHar, ExportState, Extract, HoverElement, ImportState,
@@ -21,13 +23,17 @@ use helmdeck_wire::{
     clipboard::Clipboard,
     control::Hands,
     keyboard::{HoldKey, Key, Type},
+    observe::ActionOptions,
+    point::Rect,
     pointer::{
         Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
         Scroll, TripleClick,
     },
     process::Launch,
-    screen::{Format, Resize, Screenshot, Zoom},
+    screen::{Format, Resize, Screenshot, Zoom, header},
     status::Wait,
+    tree::{Find, FindInPage, ReadTree},
+    verify::{Verify, VerifyPage},
     window::{Focus, ListWindows},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, header::CONTENT_TYPE};
@@ -35,16 +41,30 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    act,
+    act, aim,
     begin::Guest,
+    elements::legend,
     error::GuestError,
     handover,
     json::{Json, Unparsed, unreadable},
+    observe::{Entry, Watch},
 };
+
+/// More marks than this would cover the picture.
+const MAX_MARKS: usize = 100;
 
 type Answer = Result<Response, GuestError>;
 /// Parses an action and performs it.
 type Perform = dyn Fn(Guest, Hands, Value) -> BoxFuture<'static, Answer> + Send + Sync;
+
+/// An action of any type.
+struct AnyAction {
+    name: &'static str,
+    aim: Aim,
+    perform: Box<Perform>,
+    /// What the trace keeps of it; `None` if it only reads.
+    detail: fn(&Value) -> Option<Value>,
+}
 
 /// Routes actions to the display's methods: `Action => method as how_to_answer`.
 macro_rules! on_display {
@@ -66,14 +86,22 @@ macro_rules! on_browser {
 
 /// The routes of all actions.
 pub fn routes() -> Router<Guest> {
-    let routes = Routes::default()
-        .on(launch)
-        .on(wait)
-        .on(resize)
-        .on(upload)
-        .on(screenshot)
-        .on(navigate)
-        .on(tabs);
+    let routes =
+        Routes::default()
+            .on(launch)
+            .on(wait)
+            .on(resize)
+            .on(upload)
+            .on(screenshot)
+            .on(tree)
+            .on(find)
+            .on(find_in_page)
+            .on(navigate)
+            .on(tabs)
+            .on(|guest, _, verify: Verify| async move { Ok(json(guest.verify(&verify).await?)) })
+            .on(|guest, _, verify: VerifyPage| async move {
+                Ok(json(guest.verify_page(&verify).await?))
+            });
     let routes = on_display!(routes,
         Click => click() as json,
         DoubleClick => double_click() as json,
@@ -128,21 +156,83 @@ impl Routes {
     where
         R: Future<Output = Answer> + Send + 'static,
     {
-        self.route(
-            A::NAME,
-            Arc::new(move |guest: Guest, hands: Hands, value: Value| match A::read(value) {
+        self.route(AnyAction {
+            name: A::NAME,
+            aim: A::AIM,
+            perform: Box::new(move |guest: Guest, hands, value| match A::read(value) {
                 Ok(action) => boxed(act(guest, hands, action)),
                 Err(invalid) => boxed(ready(Err(unreadable(&invalid)))),
             }),
-        )
+            detail: |value| {
+                let action = A::read(value.clone()).ok()?;
+                action.drives().then(|| action.detail())
+            },
+        })
     }
 
-    fn route(self, name: &str, perform: Arc<Perform>) -> Self {
+    fn route(self, action: AnyAction) -> Self {
+        let path = route::act(action.name);
+        let action = Arc::new(action);
         let handler = move |State(guest): State<Guest>, headers: HeaderMap, body: Unparsed| {
-            perform(guest, hands(&headers), body.0)
+            perform(guest, hands(&headers), action.clone(), body.0)
         };
-        Self { router: self.router.route(&route::act(name), post(handler)) }
+        Self { router: self.router.route(&path, post(handler)) }
     }
+}
+
+/// Performs an action, with what its options ask for before and after it.
+fn perform(
+    guest: Guest,
+    hands: Hands,
+    action: Arc<AnyAction>,
+    mut value: Value,
+) -> BoxFuture<'static, Answer> {
+    let options = match value.as_object_mut().map(ActionOptions::split) {
+        None => ActionOptions::default(),
+        Some(Ok(options)) => options,
+        Some(Err(invalid)) => return boxed(ready(Err(unreadable(&invalid)))),
+    };
+    boxed(async move {
+        let detail = detail(&action, &options, &value);
+        let entry = detail.map(|detail| guest.trace.begin(action.name, detail));
+        let done = if options.is_empty() {
+            (action.perform)(guest, hands, value).await
+        } else {
+            observed(guest, hands, &action, &options, value, entry.as_ref()).await
+        };
+        if let Some(entry) = entry {
+            entry.end(done.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
+        }
+        done
+    })
+}
+
+/// What the trace keeps of an action; `None` if it only reads.
+fn detail(action: &AnyAction, options: &ActionOptions, value: &Value) -> Option<Value> {
+    let Some(target) = &options.target else { return (action.detail)(value) };
+    let mut value = value.clone();
+    action.aim.prepare(options, value.as_object_mut()?).ok()?;
+    let mut detail = (action.detail)(&value)?;
+    if let Value::Object(fields) = &mut detail {
+        fields.retain(|name, _| !action.aim.fields().contains(&name.as_str()));
+        fields.insert("target".to_owned(), serde_json::to_value(target).ok()?);
+    }
+    Some(detail)
+}
+
+/// Performs an action with options.
+async fn observed(
+    guest: Guest,
+    hands: Hands,
+    action: &AnyAction,
+    options: &ActionOptions,
+    mut value: Value,
+    entry: Option<&Entry>,
+) -> Answer {
+    let aimed = aim::resolve(&guest, hands, options, action.aim, &mut value).await?;
+    let watch = Watch::begin(&guest, hands, action.name, options, &aimed, &value).await?;
+    let response = (action.perform)(guest, hands, value).await?;
+    watch.finish(response, entry).await
 }
 
 /// On whose behalf this call uses the browser.
@@ -154,7 +244,35 @@ fn hands(headers: &HeaderMap) -> Hands {
 /// A screenshot of the whole desktop, including its panel.
 async fn screenshot(guest: Guest, _: Hands, action: Screenshot) -> Answer {
     guest.panel.drawn().await;
-    Ok(bytes(guest.display()?.screenshot(&action, Format::default()).await?))
+    if !action.marks {
+        return Ok(bytes(guest.display()?.screenshot(&action, Format::default()).await?));
+    }
+    let marked = guest.interactive_elements(MAX_MARKS).await?;
+    let marks: Vec<Mark> = marked.iter().map(|it| mark(it.rect)).collect();
+    let display = guest.display()?;
+    let picture = display.marked_screenshot(&action, Format::default(), &marks).await?;
+    let mut response = bytes(picture);
+    if let Ok(legend) = HeaderValue::from_str(&legend(&marked)) {
+        response.headers_mut().insert(HeaderName::from_static(header::MARKS), legend);
+    }
+    Ok(response)
+}
+
+/// What is on the screen.
+async fn tree(guest: Guest, _: Hands, action: ReadTree) -> Answer {
+    Ok(json(guest.tree(&action).await?))
+}
+
+async fn find(guest: Guest, _: Hands, action: Find) -> Answer {
+    Ok(json(guest.find(&action).await?))
+}
+
+async fn find_in_page(guest: Guest, _: Hands, action: FindInPage) -> Answer {
+    Ok(json(guest.find_in_page(&action).await?))
+}
+
+fn mark(Rect { x, y, width, height }: Rect) -> Mark {
+    Mark { x, y, width, height }
 }
 
 async fn launch(guest: Guest, _: Hands, launch: Launch) -> Answer {

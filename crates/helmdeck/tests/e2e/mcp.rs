@@ -1,7 +1,7 @@
 //! `helmdeck mcp` with a fake guest: both generations of the protocol, and outages of the server.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     net::{Ipv4Addr, SocketAddr},
     path::Path,
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
@@ -19,10 +19,14 @@ use helmdeck_testkit::{
 };
 use serde_json::{Value, json};
 use tokio::{
-    io::copy_bidirectional,
-    net::{TcpListener, TcpStream},
+    io::{AsyncReadExt, AsyncWriteExt, copy},
+    net::{
+        TcpListener, TcpStream,
+        tcp::{ReadHalf, WriteHalf},
+    },
     sync::watch,
     task::JoinHandle,
+    time::timeout,
 };
 
 const SOON: Duration = Duration::from_secs(30);
@@ -216,6 +220,8 @@ fn free_address() -> String {
 struct Wire {
     address: SocketAddr,
     cut: Arc<watch::Sender<()>>,
+    /// How many bytes the server has sent.
+    sent: Arc<watch::Sender<usize>>,
     task: JoinHandle<()>,
 }
 
@@ -224,20 +230,46 @@ impl Wire {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let cut = Arc::new(watch::Sender::new(()));
-        let cuts = cut.clone();
+        let sent = Arc::new(watch::Sender::new(0));
+        let (cuts, counter) = (cut.clone(), sent.clone());
         let task = tokio::spawn(async move {
             while let Ok((mut near, _)) = listener.accept().await {
-                let mut cut = cuts.subscribe();
+                let (mut cut, counter) = (cuts.subscribe(), counter.clone());
                 tokio::spawn(async move {
                     let mut far = TcpStream::connect(server).await.unwrap();
+                    let ((mut asked, mut answers), (mut answered, mut asks)) =
+                        (near.split(), far.split());
                     tokio::select! {
-                        _ = copy_bidirectional(&mut near, &mut far) => {}
+                        _ = copy(&mut asked, &mut asks) => {}
+                        _ = counted(&mut answered, &mut answers, &counter) => {}
                         _ = cut.changed() => {}
                     }
                 });
             }
         });
-        Self { address, cut, task }
+        Self { address, cut, sent, task }
+    }
+
+    /// Waits until the server has sent more than `before`.
+    async fn answers(&self, before: usize) {
+        let mut sent = self.sent.subscribe();
+        timeout(SOON, sent.wait_for(|sent| *sent > before)).await.expect("an answer").unwrap();
+    }
+}
+
+async fn counted(
+    from: &mut ReadHalf<'_>,
+    to: &mut WriteHalf<'_>,
+    counter: &watch::Sender<usize>,
+) -> io::Result<()> {
+    let mut part = [0; 4096];
+    loop {
+        let length = from.read(&mut part).await?;
+        if length == 0 {
+            return Ok(());
+        }
+        to.write_all(&part[..length]).await?;
+        counter.send_modify(|sent| *sent += length);
     }
 }
 
@@ -329,8 +361,11 @@ async fn the_answer_to_a_call_arrives_although_its_connection_broke() {
     let mut client = Client::connect(Era::Sessions, &url, &token).await;
     let guest = client.desktop(&server).await;
     guest.hold("hold_key");
+    let before = *wire.sent.borrow();
     let call = client.call("desktop-hold_key", json!({ "keys": "shift", "seconds": 20 }));
     guest.until("hold_key", State::UnderWay).await;
+    // The head of the answer names the stream, where the client continues.
+    wire.answers(before).await;
     wire.cut.send_replace(());
     // Another request on a new connection works meanwhile.
     client.ask("tools/list", json!({})).await;

@@ -48,7 +48,13 @@ async fn the_commands_of_the_documentation_run_as_pasted_in_an_empty_folder() {
     // README's blocks about the end of the session come last.
     let end = readme.iter().position(|block| block.contains("-X DELETE")).unwrap();
     let (session, rest) = readme.split_at(end);
-    let pages = ["docs/desktop.md", "docs/browser.md", "docs/sessions.md", "docs/live-view.md"];
+    let pages = [
+        "docs/desktop.md",
+        "docs/find.md",
+        "docs/browser.md",
+        "docs/sessions.md",
+        "docs/live-view.md",
+    ];
     let more: Vec<_> = pages.into_iter().flat_map(read).collect();
     // The guide creates and ends its own session.
     let guide = read("docs/guide.md");

@@ -52,7 +52,7 @@ const LONGEST: u64 = 100 * 366 * DAY;
 const UNITS: [(&str, u64); 4] = [("d", DAY), ("h", HOUR), ("m", MINUTE), ("s", 1)];
 
 /// `7d`, `12h`, `30m` or `90s`.
-fn duration(text: &str) -> Option<Duration> {
+pub(super) fn duration(text: &str) -> Option<Duration> {
     let text = text.trim();
     let (number, unit) = UNITS.iter().find_map(|(name, unit)| {
         let number = text.strip_suffix(name).filter(|digits| is_number(digits))?;

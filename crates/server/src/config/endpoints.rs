@@ -66,7 +66,7 @@ impl ServiceSettings {
     }
 }
 
-fn address(text: &str) -> Option<String> {
+pub(super) fn address(text: &str) -> Option<String> {
     let is_http = text.starts_with("http://") || text.starts_with("https://");
     let plain = !text.contains(|c: char| c.is_whitespace() || c == '@' || c == '?' || c == '#');
     (is_http && plain).then(|| text.to_owned())

@@ -6,7 +6,7 @@ use std::{fmt::Write, fs, path::Path};
 use super::{Config, ConfigError};
 
 /// Files whose doc comments describe settings.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     include_str!("../config.rs"),
     include_str!("action_log.rs"),
     include_str!("artifacts.rs"),
@@ -15,6 +15,7 @@ const SOURCES: [&str; 11] = [
     include_str!("documents.rs"),
     include_str!("pack_switches.rs"),
     include_str!("live.rs"),
+    include_str!("models.rs"),
     include_str!("endpoints.rs"),
     include_str!("tls.rs"),
     include_str!("vault.rs"),
@@ -96,7 +97,7 @@ fn the_settings_page_describes_every_setting() {
         let setting = documented.iter().find(|setting| setting.variables.contains(variable));
         let setting = setting.unwrap_or_else(|| panic!("{variable} has no doc comment"));
         let names: Vec<_> = setting.variables.iter().map(|name| format!("`{name}`")).collect();
-        let values: Vec<_> = setting
+        let mut values: Vec<_> = setting
             .variables
             .iter()
             .filter_map(|name| {
@@ -106,6 +107,10 @@ fn the_settings_page_describes_every_setting() {
                 })
             })
             .collect();
+        // Settings of one kind share their rule.
+        if setting.variables.len() > 2 {
+            values.dedup();
+        }
         let (names, values) = (names.join("<br>"), values.join("<br>"));
         let Documented { meaning, default, .. } = setting;
         writeln!(page, "| {names} | {default} | {values} | {meaning} |").unwrap();

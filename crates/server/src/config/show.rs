@@ -35,6 +35,12 @@ impl Config {
             let _ = secret;
             text("••••")
         };
+        if let Some(shown) = self.models.shown(key) {
+            return Some(text(&shown));
+        }
+        if let Some(number) = self.models.number(key) {
+            return Some(number);
+        }
         Some(match key {
             "addr" => text(&self.addr.to_string()),
             "data_dir" => text(&self.data_dir.to_string_lossy()),
@@ -117,7 +123,8 @@ impl Config {
 
     /// The secret setting with this key, also if it names a file.
     pub(super) fn secret_setting(&self, key: &str) -> Option<&SecretSetting> {
-        self.vault.secret(key).or_else(|| self.s3.secret(key))
+        let found = self.vault.secret(key).or_else(|| self.s3.secret(key));
+        found.or_else(|| self.models.secret(key))
     }
 }
 
@@ -149,7 +156,8 @@ fn without(key: &str) -> &'static str {
         "profile_key" => "profiles are not encrypted on disk",
         "s3_access_key" | "s3_secret_key" => "artifacts are in the data directory",
         "vault_key_old" => "the vault keeps its key",
-        "elevenlabs_api_key" | "fal_key" | "pexels_api_key" => "the vault may have the credential",
+        "fal_key" => "the vault may have the credential",
+        key if key.ends_with("_api_key") => "the vault may have the credential",
         _ => "generated on the first start",
     }
 }

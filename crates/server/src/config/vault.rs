@@ -129,13 +129,19 @@ impl Config {
         };
         let mut environment = Vec::new();
         for known in &KNOWN_CREDENTIALS {
-            let setting = match known.name {
-                "elevenlabs-key" => &settings.elevenlabs,
-                "fal-key" => &settings.fal,
-                _ => &settings.pexels,
+            let of_packs = match known.name {
+                "elevenlabs-key" => Some(&settings.elevenlabs),
+                "fal-key" => Some(&settings.fal),
+                "pexels-key" => Some(&settings.pexels),
+                _ => None,
+            };
+            let host = || known.host.to_owned();
+            let setting = of_packs.map(|setting| (setting, host()));
+            let Some((setting, host)) = setting.or_else(|| self.models.key(known.name)) else {
+                continue;
             };
             if let Some(value) = setting.text()? {
-                environment.push(EnvironmentCredential::new(known, value));
+                environment.push(EnvironmentCredential::new(known, value).for_host(host));
             }
         }
         Ok(VaultSetup { key, old: settings.old.key()?, environment })

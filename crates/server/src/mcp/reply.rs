@@ -159,6 +159,9 @@ fn facts(outcome: &Outcome) -> String {
     if let Some(scale) = fact(header::SCALE).filter(|scale| *scale != "1") {
         facts.push(format!("Divide coordinates by {scale} to get those of the screen."));
     }
+    if let Some(marks) = fact(header::MARKS) {
+        facts.push(format!("The marks, from number 1, are on: {marks}"));
+    }
     facts.join(" ")
 }
 

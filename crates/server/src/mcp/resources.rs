@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use helmdeck_wire::{SessionId, session::Mode};
+use helmdeck_wire::{Scope, SessionId, session::Mode};
 use http_body_util::{BodyExt, Limited};
 use rmcp::{
     ErrorData,
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::{
     catalogue::{Catalogue, mcp_name},
     client::Client,
-    routing_guide,
+    context_budgets, routing_guide,
 };
 use crate::{
     error::{ApiError, ApiResult},
@@ -55,8 +55,8 @@ const FIXED: [Fixed; 10] = [
     Fixed {
         name: "models",
         title: "Models",
-        doc: "Models that tools can use.",
-        empty: Some("No model gateway is configured; tools that need a model are not available."),
+        doc: "Models that you can call at /v1, with prices and context windows.",
+        empty: None,
     },
     Fixed {
         name: "image-models",
@@ -91,7 +91,7 @@ const FIXED: [Fixed; 10] = [
     Fixed {
         name: "context-budgets",
         title: "Context budgets",
-        doc: "How much each profile costs of a model's context.",
+        doc: "How much each profile costs of a model's context, and how much models have.",
         empty: None,
     },
 ];
@@ -186,7 +186,8 @@ async fn content(client: &Client, uri: &str) -> ApiResult<Option<ResourceContent
         (Some("sessions"), None, ..) => {
             json!({ "sessions": client.app.sessions.describe_all(&client.caller).await })
         }
-        (Some("context-budgets"), None, ..) => routing_guide::budgets(client),
+        (Some("models"), None, ..) => models(client).await?,
+        (Some("context-budgets"), None, ..) => context_budgets::budgets(client),
         (Some("routing-guide"), None, ..) => {
             let text = routing_guide::markdown(client);
             return Ok(Some(ResourceContents::text(text, uri).with_mime_type("text/markdown")));
@@ -201,6 +202,16 @@ async fn content(client: &Client, uri: &str) -> ApiResult<Option<ResourceContent
     };
     let text = ResourceContents::text(value.to_string(), uri);
     Ok(Some(text.with_mime_type("application/json")))
+}
+
+/// The models that the client can call, and what to do if there is none.
+async fn models(client: &Client) -> ApiResult<Value> {
+    if !client.caller.may(Scope::MODELS_USE) {
+        let note = format!("your token lacks the scope {}", Scope::MODELS_USE);
+        return Ok(json!({ "models": [], "note": note }));
+    }
+    let list = client.app.models.models(&client.caller).await?;
+    serde_json::to_value(list).map_err(ApiError::internal)
 }
 
 /// Every tool, and for those that the client cannot call the reason.

@@ -1,11 +1,8 @@
 //! Which tool is for what, generated from the table.
 
-use serde_json::{Value, json};
-
 use super::{
     catalogue::{Catalogue, mcp_name},
     client::Client,
-    profile::Profile,
 };
 use crate::tool::{Effect, Nature, Style, Substrate};
 
@@ -58,18 +55,4 @@ fn seen(nature: Nature) -> &'static str {
         Substrate::Desktop => "yes",
         Substrate::Server | Substrate::Sandbox => "no",
     }
-}
-
-/// What each profile costs of a model's context, estimated at four bytes a token.
-pub fn budgets(client: &Client) -> Value {
-    let of = |profile: Profile| {
-        let client = Client { profile, ..client.clone() };
-        let tools = Catalogue::of(&client.app).listed(&client);
-        let bytes = serde_json::to_vec(&tools).map_or(0, |text| text.len());
-        json!({
-            "profile": profile.name(), "tools": tools.len(), "bytes": bytes,
-            "estimated_tokens": bytes / 4,
-        })
-    };
-    json!({ "profiles": Profile::EVERY.map(of) })
 }

@@ -16,14 +16,21 @@ use helmdeck_wire::{
     process::Launch,
     screen::{Resize, Screenshot, Zoom},
     status::{AgentStatus, Wait},
+    tree::{Find, FindInPage, ReadTree, Tree},
+    verify::{Verify, VerifyPage},
     window::{Focus, ListWindows, Windows},
 };
 use schemars::JsonSchema as _;
 
 use crate::{
-    operation::{Operation, action, description, document, picture},
-    routes::desktop,
-    tool::{Component, Nature, action_tool, json_tool},
+    operation::{Operation, SchemaOf, action, description, document, observed_action, picture},
+    routes::{
+        assertions::{
+            self, AssertElementFocused, AssertTextVisible, AwaitVisualChange, CompareScreenshots,
+        },
+        desktop,
+    },
+    tool::{Component, Nature, Tool, action_tool, json_tool},
 };
 
 /// Actions on the desktop.
@@ -36,23 +43,23 @@ pub fn desktop() -> Vec<Operation> {
         picture::<Zoom>(looks),
         action::<Resize>(acts.idempotent()),
         // The mouse.
-        action::<Click>(acts),
-        action::<DoubleClick>(acts),
-        action::<TripleClick>(acts),
-        action::<ModifierClick>(acts),
-        action::<MouseMove>(acts.idempotent()),
-        action::<MouseDown>(acts),
-        action::<MouseUp>(acts),
-        action::<Drag>(acts),
-        action::<Scroll>(acts),
+        observed_action::<Click>(acts),
+        observed_action::<DoubleClick>(acts),
+        observed_action::<TripleClick>(acts),
+        observed_action::<ModifierClick>(acts),
+        observed_action::<MouseMove>(acts.idempotent()),
+        observed_action::<MouseDown>(acts),
+        observed_action::<MouseUp>(acts),
+        observed_action::<Drag>(acts),
+        observed_action::<Scroll>(acts),
         action::<CursorPosition>(looks),
         // The keyboard and the clipboard.
-        action::<Type>(acts),
-        action::<Key>(acts),
-        action::<HoldKey>(acts),
+        observed_action::<Type>(acts),
+        observed_action::<Key>(acts),
+        observed_action::<HoldKey>(acts),
         action::<Clipboard>(acts.idempotent()),
         // Programs and windows.
-        action::<Launch>(acts),
+        observed_action::<Launch>(acts),
         action_tool("desktop.windows", Component::of::<ListWindows>(), ListWindows::call)
             .doc(format!("{}{}", description(ListWindows::json_schema), looks.whereabouts()))
             .scope(Scope::SESSIONS_ACT)
@@ -60,7 +67,37 @@ pub fn desktop() -> Vec<Operation> {
             .of_session()
             .returns::<Windows>()
             .get("/api/v1/desktop/windows", "desktop_windows"),
-        action::<Focus>(acts.idempotent()),
+        observed_action::<Focus>(acts.idempotent()),
+        action_tool("desktop.tree", Component::of::<ReadTree>(), ReadTree::call)
+            .doc(format!("{}{}", description(ReadTree::json_schema), looks.whereabouts()))
+            .scope(Scope::SESSIONS_ACT)
+            .nature(looks)
+            .of_session()
+            .returns::<Tree>()
+            .get("/api/v1/desktop/tree", "desktop_tree"),
+        action::<Find>(looks),
+        // Conditions.
+        action::<Verify>(looks),
+        assertion(
+            "assert_text_visible",
+            json_tool("desktop.assert_text_visible", assertions::assert_text_visible),
+            AssertTextVisible::json_schema,
+        ),
+        assertion(
+            "assert_element_focused",
+            json_tool("desktop.assert_element_focused", assertions::assert_element_focused),
+            AssertElementFocused::json_schema,
+        ),
+        assertion(
+            "await_visual_change",
+            json_tool("desktop.await_visual_change", assertions::await_visual_change),
+            AwaitVisualChange::json_schema,
+        ),
+        assertion(
+            "compare_screenshots",
+            json_tool("desktop.compare_screenshots", assertions::compare_screenshots),
+            CompareScreenshots::json_schema,
+        ),
         // Waiting and status.
         action::<Wait>(looks),
         json_tool("desktop.agent_status", desktop::set_agent_status)
@@ -78,13 +115,15 @@ pub fn browser() -> Vec<Operation> {
     let looks = acts.reads();
     vec![
         // Pages.
-        action::<Navigate>(acts.idempotent()),
-        action::<Tabs>(acts),
+        observed_action::<Navigate>(acts.idempotent()),
+        observed_action::<Tabs>(acts),
         action::<WaitFor>(looks),
-        action::<Execute>(acts),
+        action::<VerifyPage>(looks),
+        observed_action::<Execute>(acts),
         // Reading and pictures.
         action::<Extract>(looks),
         action::<Snapshot>(looks),
+        action::<FindInPage>(looks),
         action::<Markdown>(looks),
         picture::<PageScreenshot>(looks),
         document::<Pdf>(looks),
@@ -93,16 +132,26 @@ pub fn browser() -> Vec<Operation> {
         action::<ReadNetwork>(looks),
         action::<ExportHar>(looks),
         // Elements.
-        action::<ClickElement>(acts),
-        action::<TypeInto>(acts.idempotent()),
-        action::<SelectOptions>(acts.idempotent()),
-        action::<HoverElement>(acts.idempotent()),
-        action::<PressKeys>(acts),
-        action::<UploadFiles>(acts.idempotent()),
-        action::<Interact>(acts),
+        observed_action::<ClickElement>(acts),
+        observed_action::<TypeInto>(acts.idempotent()),
+        observed_action::<SelectOptions>(acts.idempotent()),
+        observed_action::<HoverElement>(acts.idempotent()),
+        observed_action::<PressKeys>(acts),
+        observed_action::<UploadFiles>(acts.idempotent()),
+        observed_action::<Interact>(acts),
         // The browser itself.
         action::<ExportState>(looks),
         action::<ImportState>(acts.idempotent()),
         action::<Emulate>(acts.idempotent()),
     ]
+}
+
+/// A single condition of `desktop.verify`, as a tool.
+fn assertion(name: &str, tool: Tool, schema: SchemaOf) -> Operation {
+    let looks = Nature::on_desktop().reads();
+    tool.doc(format!("{}{}", description(schema), looks.whereabouts()))
+        .scope(Scope::SESSIONS_ACT)
+        .nature(looks)
+        .of_session()
+        .post(&format!("/api/v1/desktop/{name}"), &format!("desktop_{name}"))
 }

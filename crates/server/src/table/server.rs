@@ -57,6 +57,9 @@ pub fn pages_and_health() -> Vec<Operation> {
         get("/artifacts", Open, "artifacts_page", pages::app)
             .doc("The web page: artifacts.")
             .returns_text("text/html"),
+        get("/models", Open, "models_page", pages::app)
+            .doc("The web page: models.")
+            .returns_text("text/html"),
         get("/docs", Open, "docs_page", pages::docs)
             .doc("The API reference, for reading.")
             .returns_text("text/html"),

@@ -6,7 +6,7 @@ use http::StatusCode;
 use crate::{
     operation::{Media, Operation, Output, get},
     routes::{
-        control as drive, desktop, egress, ended, files as file, forwards, private, sessions,
+        control as drive, desktop, egress, ended, files as file, forwards, private, sessions, trace,
     },
     tool::{Nature, json_tool, tool},
 };
@@ -52,6 +52,23 @@ pub fn lifecycle() -> Vec<Operation> {
             .of_session()
             .output(Output::Text("text/plain"))
             .get("/api/v1/sessions/{id}/logs", "session_logs"),
+        json_tool("session.trace", trace::trace)
+            .doc(
+                "What happened in the session, in one order: actions with their effects, windows, \
+                 focus, navigations, tabs, dialogs and downloads. The last 2000 entries are kept \
+                 while the session runs.",
+            )
+            .scope(Scope::SESSIONS_READ)
+            .nature(looks)
+            .of_session()
+            .get("/api/v1/sessions/{id}/trace", "session_trace"),
+        tool("session.trace_picture", trace::picture)
+            .doc("A small picture of the place of an action, before or after it.")
+            .scope(Scope::SESSIONS_ACT)
+            .nature(looks)
+            .of_session()
+            .output(Output::Bytes(Media::JPEG))
+            .get("/api/v1/sessions/{id}/trace/{picture}", "trace_picture"),
     ]
 }
 

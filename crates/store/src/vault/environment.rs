@@ -15,12 +15,12 @@ pub struct KnownCredential {
     pub aliases: &'static [&'static str],
     /// The variable.
     pub variable: &'static str,
-    /// The host that may receive it, and nothing else.
+    /// The host that may receive it, unless the operator chose another address.
     pub host: &'static str,
 }
 
 /// The names with variables.
-pub const KNOWN: [KnownCredential; 3] = [
+pub const KNOWN: [KnownCredential; 11] = [
     KnownCredential {
         name: "elevenlabs-key",
         aliases: &["elevenlabs-api-key"],
@@ -39,6 +39,54 @@ pub const KNOWN: [KnownCredential; 3] = [
         variable: "HELMDECK_PEXELS_API_KEY",
         host: "api.pexels.com",
     },
+    KnownCredential {
+        name: "anthropic-key",
+        aliases: &[],
+        variable: "HELMDECK_ANTHROPIC_API_KEY",
+        host: "api.anthropic.com",
+    },
+    KnownCredential {
+        name: "openai-key",
+        aliases: &[],
+        variable: "HELMDECK_OPENAI_API_KEY",
+        host: "api.openai.com",
+    },
+    KnownCredential {
+        name: "gemini-key",
+        aliases: &[],
+        variable: "HELMDECK_GEMINI_API_KEY",
+        host: "generativelanguage.googleapis.com",
+    },
+    KnownCredential {
+        name: "openrouter-key",
+        aliases: &[],
+        variable: "HELMDECK_OPENROUTER_API_KEY",
+        host: "openrouter.ai",
+    },
+    KnownCredential {
+        name: "deepseek-key",
+        aliases: &[],
+        variable: "HELMDECK_DEEPSEEK_API_KEY",
+        host: "api.deepseek.com",
+    },
+    KnownCredential {
+        name: "groq-key",
+        aliases: &[],
+        variable: "HELMDECK_GROQ_API_KEY",
+        host: "api.groq.com",
+    },
+    KnownCredential {
+        name: "mistral-key",
+        aliases: &[],
+        variable: "HELMDECK_MISTRAL_API_KEY",
+        host: "api.mistral.ai",
+    },
+    KnownCredential {
+        name: "fireworks-key",
+        aliases: &[],
+        variable: "HELMDECK_FIREWORKS_API_KEY",
+        host: "api.fireworks.ai",
+    },
 ];
 
 /// A variable that is set.
@@ -47,13 +95,20 @@ pub struct EnvironmentCredential {
     pub known: &'static KnownCredential,
     /// When the server read it.
     pub read_at: OffsetDateTime,
+    /// The host that may receive it, and nothing else.
+    pub host: String,
     value: SecretString,
 }
 
 impl EnvironmentCredential {
     /// The value of a variable of [`KNOWN`].
     pub fn new(known: &'static KnownCredential, value: SecretString) -> Self {
-        Self { known, read_at: OffsetDateTime::now_utc(), value }
+        Self { known, read_at: OffsetDateTime::now_utc(), host: known.host.to_owned(), value }
+    }
+
+    /// The same for a service at another address, which the operator chose.
+    pub fn for_host(self, host: String) -> Self {
+        Self { host, ..self }
     }
 
     /// Its id in lists.
@@ -68,7 +123,7 @@ impl EnvironmentCredential {
 
     /// Whether it may be sent there.
     pub(super) fn fits(&self, to: &Destination<'_>) -> bool {
-        to.fits(self.known.host, None)
+        to.fits(&self.host, None)
     }
 
     pub(super) fn secret(&self) -> Secret {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use helmdeck_wire::{
     Caller,
     audit::Severity,
-    vault::{Credential, CredentialType, UsageResult},
+    vault::{Credential, CredentialSource, CredentialType, UsageResult},
 };
 use time::OffsetDateTime;
 
@@ -24,7 +24,42 @@ use crate::AuditEntry;
 /// How many credentials one text may name.
 const MOST_NAMES: usize = 32;
 
+/// A credential that a caller could use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Usable {
+    /// Its id.
+    pub id: String,
+    /// Where it is kept.
+    pub source: CredentialSource,
+    /// When its secret last changed.
+    pub updated_at: OffsetDateTime,
+}
+
 impl Vault {
+    /// The credential that [`Vault::resolve`] would use, without using it.
+    pub async fn usable(
+        &self,
+        caller: &Caller,
+        name: &str,
+        to: impl Into<Destination<'_>>,
+    ) -> Result<Option<Usable>, VaultError> {
+        let to = to.into();
+        let attempt = attempt(caller, &to);
+        for spelling in spellings(name) {
+            let found = self.candidates(Wanted::Named(spelling), &attempt).await?;
+            let mut granted = found.into_iter().filter(|it| it.granted).peekable();
+            if granted.peek().is_none() {
+                continue;
+            }
+            let fits = granted.map(|it| it.row.credential).find(|it| is_for(it, &to));
+            let source = CredentialSource::Vault;
+            return Ok(fits.map(|it| Usable { id: it.id, source, updated_at: it.updated_at }));
+        }
+        let found = self.shared.environment.iter().find(|it| it.is(name) && it.fits(&to));
+        let source = CredentialSource::Environment;
+        Ok(found.map(|it| Usable { id: it.id(), source, updated_at: it.read_at }))
+    }
+
     /// The secret of the credential with this name, if it is granted to the caller and is for this
     /// destination. The caller's own credentials come before those of others, then the oldest; a
     /// variable of the server is used if the caller has no credential with this name. Every attempt
@@ -62,7 +97,7 @@ impl Vault {
                 return Ok(secret);
             }
             self.audit_use(name, &attempt, UsageResult::NoMatch);
-            let (allowed, name) = (found.known.host.to_owned(), name.to_owned());
+            let (allowed, name) = (found.host.clone(), name.to_owned());
             return Err(VaultError::NotForHost { name, host: to.host(), allowed });
         }
         for candidate in refused {

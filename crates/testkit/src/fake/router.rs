@@ -21,6 +21,7 @@ use helmdeck_wire::{
     screen::{Format, header},
     session::Mode,
     size::Geometry,
+    trace::TraceLog,
 };
 use http::{
     HeaderMap, HeaderName, HeaderValue, StatusCode,
@@ -56,6 +57,8 @@ pub fn router(guest: FakeGuest) -> Router {
         .route(route::BEGIN, post(begin))
         .route(route::WATCH, get(watch))
         .route(route::LOG, get(log))
+        .route(route::TRACE, get(trace))
+        .route(route::TRACE_PICTURE, get(trace_picture))
         .route(&route::act("{name}"), post(act))
         .route(route::RELEASE_ALL, post(noted))
         .route(route::FORWARDS, post(noted))
@@ -111,6 +114,16 @@ async fn watch(State(guest): State<FakeGuest>) -> Body {
 async fn log(State(guest): State<FakeGuest>) -> Answer<String> {
     guest.decide("log").await.map_err(Refused)?;
     Ok(guest.shared.state.lock().log.clone())
+}
+
+async fn trace(State(guest): State<FakeGuest>) -> Answer<Json<TraceLog>> {
+    guest.decide("trace").await.map_err(Refused)?;
+    Ok(Json(TraceLog::default()))
+}
+
+async fn trace_picture(State(guest): State<FakeGuest>) -> Answer<Vec<u8>> {
+    guest.decide("trace_picture").await.map_err(Refused)?;
+    Ok(picture(Format::Jpeg, 16, 9).to_vec())
 }
 
 /// Any action: held, refused or answered as a test set it; otherwise answered with a sample.

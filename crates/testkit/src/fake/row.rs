@@ -89,6 +89,7 @@ impl Row {
         let segments = self.path.split('/').map(|segment| match segment {
             "{id}" => session,
             "{port}" => "8000",
+            "{picture}" => "crop-1-after",
             named if named.starts_with('{') => "sample",
             fixed => fixed,
         });
@@ -166,13 +167,15 @@ fn of(document: &Value, path: &str, method: &str, row: &Value) -> Row {
 fn action(id: &str, path: &str) -> Option<String> {
     let name = id.strip_prefix("desktop_").unwrap_or(id);
     let acts = ["/api/v1/desktop/", "/api/v1/browser/"].iter().any(|at| path.starts_with(at));
-    // The server performs these two itself.
-    (acts && !["agent_status", "vnc_url"].contains(&name)).then(|| name.to_owned())
+    // The server performs these itself.
+    let own = ["agent_status", "vnc_url", "await_visual_change", "compare_screenshots"];
+    (acts && !own.contains(&name) && !name.starts_with("assert_")).then(|| name.to_owned())
 }
 
 fn body(document: &Value, id: &str, row: &Value) -> Option<Value> {
     let schema = row["requestBody"]["content"].get("application/json")?.get("schema")?;
     let mut body = sample(document, schema);
+    aim(document, schema, &mut body);
     if let Some((_, known)) = BODIES.iter().find(|(known, _)| *known == id)
         && let Value::Object(fields) = &mut body
     {
@@ -180,6 +183,16 @@ fn body(document: &Value, id: &str, row: &Value) -> Option<Value> {
         fields.extend(known);
     }
     Some(body)
+}
+
+/// Fills in where an action acts, which its schema leaves out because a target can replace it.
+fn aim(document: &Value, schema: &Value, body: &mut Value) {
+    let named = schema["$ref"].as_str().map(|name| name.trim_start_matches('#'));
+    let schema = named.and_then(|pointer| document.pointer(pointer)).unwrap_or(schema);
+    for name in schema["x-required-unless-target"].as_array().into_iter().flatten() {
+        let name = name.as_str().expect("a name");
+        body[name] = sample(document, &schema["properties"][name]);
+    }
 }
 
 fn same_kind(a: &Value, b: &Value) -> bool {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 /// Deeper than any value of the API. Recursive schemas end here.
 const MAX_DEPTH: usize = 12;
 /// Strings to try for a pattern.
-const STRINGS: [&str; 9] = [
+const STRINGS: [&str; 11] = [
     "sample",
     "1",
     "en",
@@ -16,6 +16,8 @@ const STRINGS: [&str; 9] = [
     "localhost:8000",
     "http://localhost:8000",
     "https://example.com",
+    "crop-1-after",
+    "shot-1",
 ];
 
 /// The smallest value that a schema allows: required properties only, and the fewest items.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Acted, Patience, Selector, TabId};
+pub use crate::point::Pixel;
 use crate::{
     action::action,
     file::HomePath,
@@ -41,7 +42,7 @@ pub struct ClickElement {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(browser ClickElement, "browser_click", Clicked, lasts |this: &Self| this.timeout_s.duration());
+action!(browser ClickElement, "browser_click", Clicked, aims Element, lasts |this: &Self| this.timeout_s.duration());
 
 fn once() -> u8 {
     1
@@ -78,15 +79,6 @@ pub struct Hit {
     pub screen: Option<Pixel>,
 }
 
-/// A position in pixels.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Pixel {
-    /// Pixels from the left edge.
-    pub x: i32,
-    /// Pixels from the top edge.
-    pub y: i32,
-}
-
 /// Move the mouse over an element of the page.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -101,7 +93,7 @@ pub struct HoverElement {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(browser HoverElement, "browser_hover", Clicked, lasts |this: &Self| this.timeout_s.duration());
+action!(browser HoverElement, "browser_hover", Clicked, aims Element, lasts |this: &Self| this.timeout_s.duration());
 
 /// Fill a field of the page with text, replacing its content.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -130,7 +122,7 @@ pub struct TypeInto {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(browser TypeInto, "browser_type", Clicked, lasts |this: &Self| this.timeout_s.duration(),
+action!(browser TypeInto, "browser_type", Clicked, aims Element, lasts |this: &Self| this.timeout_s.duration(),
 kept |this: &Self| json!({
     "selector": this.selector, "characters": this.text.chars().count(), "submit": this.submit,
 }));
@@ -152,7 +144,7 @@ pub struct SelectOptions {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(browser SelectOptions, "browser_select", Selected, lasts |this: &Self| this.timeout_s.duration());
+action!(browser SelectOptions, "browser_select", Selected, aims Element, lasts |this: &Self| this.timeout_s.duration());
 
 /// The options that are selected now.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -207,7 +199,7 @@ pub struct UploadFiles {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(browser UploadFiles, "browser_upload", Acted, lasts |this: &Self| this.timeout_s.duration());
+action!(browser UploadFiles, "browser_upload", Acted, aims Element, lasts |this: &Self| this.timeout_s.duration());
 
 /// Read an element of the page.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

@@ -1,0 +1,119 @@
+//! Tracks the requests that an action causes, apart from what a page asks all the time. Pure: time
+//! is passed in.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    time::{Duration, Instant},
+};
+
+/// A request that takes longer waits for something that may not come, like a long poll.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// A page that asked the same within this time before an action asks it regularly.
+const REGULAR: Duration = Duration::from_secs(30);
+/// Limits on remembered requests.
+const MOST: usize = 256;
+
+/// The requests of a tab.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    under_way: HashMap<String, Request>,
+    /// What was asked lately, by the hash of its address without the query.
+    lately: VecDeque<Request>,
+    /// When a request last ended that began at that time.
+    ended: VecDeque<(Instant, Request)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Request {
+    address: u64,
+    begun: Instant,
+}
+
+impl Asked {
+    pub fn begun(&mut self, id: &str, url: &str, now: Instant) {
+        let request = Request { address: hash(url), begun: now };
+        if self.lately.len() == MOST {
+            self.lately.pop_front();
+        }
+        self.lately.push_back(request);
+        if self.under_way.len() < MOST {
+            self.under_way.insert(id.to_owned(), request);
+        }
+    }
+
+    pub fn over(&mut self, id: &str, now: Instant) {
+        let Some(request) = self.under_way.remove(id) else { return };
+        if self.ended.len() == MOST {
+            self.ended.pop_front();
+        }
+        self.ended.push_back((now, request));
+    }
+
+    /// The tab shows another document.
+    pub fn left(&mut self) {
+        self.under_way.clear();
+    }
+
+    /// Until when requests that an action caused are awaited; `None` if there are none. The action
+    /// began at `since`.
+    pub fn awaited(&self, since: Instant, now: Instant) -> Option<Instant> {
+        let caused = self.under_way.values().filter(|request| self.is_caused(request, since));
+        caused.map(|request| request.begun + PATIENCE).filter(|end| *end > now).max()
+    }
+
+    /// When the last of these requests ended.
+    pub fn answered(&self, since: Instant) -> Option<Instant> {
+        let caused = self.ended.iter().filter(|(_, request)| self.is_caused(request, since));
+        caused.map(|(ended, _)| *ended).max()
+    }
+
+    fn is_caused(&self, request: &Request, since: Instant) -> bool {
+        let regular = |earlier: &Request| {
+            earlier.address == request.address
+                && earlier.begun < since
+                && since - earlier.begun < REGULAR
+        };
+        request.begun >= since && !self.lately.iter().any(regular)
+    }
+}
+
+fn hash(url: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    url.split(['?', '#']).next().hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_requests_since_an_action_are_awaited_and_not_forever() {
+        let start = Instant::now();
+        let at = |ms: u64| start + Duration::from_millis(ms);
+        let mut asked = Asked::default();
+        asked.begun("1", "http://a/events", start);
+        assert_eq!(asked.awaited(at(100), at(100)), None);
+        asked.begun("2", "http://a/save", at(110));
+        assert_eq!(asked.awaited(at(100), at(120)), Some(at(110) + PATIENCE));
+        assert_eq!(asked.awaited(at(100), at(110) + PATIENCE), None);
+        asked.over("2", at(300));
+        assert_eq!(
+            (asked.awaited(at(100), at(310)), asked.answered(at(100))),
+            (None, Some(at(300)))
+        );
+        assert_eq!(asked.answered(at(200)), None);
+    }
+
+    #[test]
+    fn what_a_page_asks_regularly_is_not_awaited() {
+        let start = Instant::now();
+        let at = |ms: u64| start + Duration::from_millis(ms);
+        let mut asked = Asked::default();
+        asked.begun("1", "http://a/poll?n=1", start);
+        asked.over("1", at(50));
+        asked.begun("2", "http://a/poll?n=2", at(1000));
+        assert_eq!(asked.awaited(at(500), at(1001)), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! The tree of the screen, and finding elements in it.
+
+use std::time::Duration;
+
+use helmdeck_a11y::{
+    Element, Scene,
+    matching::{self, Match},
+    tree::{self, Limits},
+};
+use helmdeck_browser::{Exposure, PageElements};
+use helmdeck_wire::{
+    ErrorBody, ErrorCode,
+    aim::{Source, Target},
+    browser::TabId,
+    point::Rect,
+    tree::{Candidate, Find, FindInPage, Found, ReadTree, Tree, TreeWindow},
+};
+
+use super::gather::{self, Extent};
+use crate::{begin::Guest, error::GuestError};
+
+/// Default limits of a tree.
+const MAX_NODES: usize = 500;
+const MAX_BYTES: usize = 100_000;
+/// Default limit on candidates.
+const CANDIDATES: usize = 10;
+/// How many similar names are mentioned.
+const NEAREST: usize = 5;
+/// How long a page may take to list its elements.
+const PAGE_DEADLINE: Duration = Duration::from_secs(5);
+
+impl Guest {
+    /// What is on the screen.
+    pub async fn tree(&self, wanted: &ReadTree) -> Result<Tree, GuestError> {
+        let gathered = gather::everything(self, Extent::Visible).await?;
+        let scene = &gathered.scene;
+        let mut nodes = tree::nodes(scene);
+        let listed = scene.surfaces.iter().filter(|surface| surface.listed);
+        let mut windows: Vec<TreeWindow> = listed.map(|surface| surface.window.clone()).collect();
+        if let Some(id) = wanted.window_id {
+            let id = id.0.to_string();
+            windows.retain(|window| window.id == id);
+            nodes.retain(|node| node.window == id);
+            if windows.is_empty() {
+                let message = format!("no visible window has the id {id}");
+                let body = ErrorBody::new(ErrorCode::WindowNotFound, message);
+                return Err(GuestError::Refused(body));
+            }
+        }
+        let number = |number: Option<u32>, usual: usize| {
+            number.and_then(|number| usize::try_from(number).ok()).unwrap_or(usual)
+        };
+        let limits = Limits {
+            nodes: number(wanted.max_nodes, MAX_NODES),
+            bytes: number(wanted.max_bytes, MAX_BYTES),
+        };
+        let focus = scene.focus().map(|element| element.reference.clone());
+        let mut past = self.elements.past.lock();
+        let tree = past.tree(windows, focus, nodes, wanted.since, limits);
+        Ok(Tree { notes: gathered.notes, ..tree })
+    }
+
+    /// Elements on the screen that match.
+    pub async fn find(&self, find: &Find) -> Result<Found, GuestError> {
+        let target = find.target();
+        let gathered = gather::everything(self, Extent::Everything).await?;
+        let most = find.limit.and_then(|most| usize::try_from(most).ok()).unwrap_or(CANDIDATES);
+        let mut found = found(&gathered.scene, &target, most);
+        found.notes = gathered.notes;
+        let certain =
+            |found: &Found| found.candidates.iter().any(|it| it.confidence >= matching::SIMILAR);
+        if find.ocr && !certain(&found) && target.reference.is_none() {
+            match self.read_text(&gathered.scene, &target).await {
+                Ok(read) => {
+                    found.count += read.len();
+                    found.candidates.splice(0..0, read);
+                    found.candidates.truncate(most);
+                }
+                Err(note) => found.notes.push(note),
+            }
+        }
+        if certain(&found) {
+            found.nearest.clear();
+        }
+        Ok(found)
+    }
+
+    /// Visible elements that can be used, window by window from the top, for marks on a picture.
+    pub async fn interactive_elements(&self, most: usize) -> Result<Vec<Candidate>, GuestError> {
+        let gathered = gather::everything(self, Extent::Visible).await?;
+        Ok(found(&gathered.scene, &Target::default(), most).candidates)
+    }
+
+    /// Elements of a page that match.
+    pub async fn find_in_page(&self, find: &FindInPage) -> Result<Found, GuestError> {
+        let target = find.target();
+        let page = self.browser()?.elements(find.tab.as_ref(), PAGE_DEADLINE).await?;
+        let scene = page_scene(page);
+        let most = find.limit.and_then(|most| usize::try_from(most).ok()).unwrap_or(CANDIDATES);
+        let mut found = found(&scene, &target, most);
+        for candidate in &mut found.candidates {
+            candidate.window = None;
+        }
+        Ok(found)
+    }
+
+    /// The elements of a page as a scene, whose screen is the viewport.
+    pub async fn page_scene(&self, tab: Option<&TabId>) -> Result<Scene, GuestError> {
+        Ok(page_scene(self.browser()?.elements(tab, PAGE_DEADLINE).await?))
+    }
+}
+
+fn found(scene: &Scene, target: &Target, most: usize) -> Found {
+    let matches = matching::find(scene, target);
+    let candidates =
+        matches.iter().take(most).filter_map(|found| candidate(scene, found)).collect();
+    let nearest = matching::nearest(scene, target, NEAREST);
+    Found { candidates, count: matches.len(), nearest, notes: Vec::new() }
+}
+
+/// A match as it is reported.
+pub fn candidate(scene: &Scene, found: &Match) -> Option<Candidate> {
+    let element = scene.elements.get(found.at)?;
+    let surface = element.surface.and_then(|at| scene.surfaces.get(at));
+    Some(Candidate {
+        reference: Some(element.reference.clone()),
+        role: element.role.clone(),
+        name: element.name.trim().to_owned(),
+        value: element.value.clone(),
+        states: element.states.clone(),
+        rect: element.shown().or(element.rect)?,
+        confidence: (found.confidence * 100.0).round() / 100.0,
+        source: element.source,
+        window: surface.map(|surface| surface.window.id.clone()),
+        off_screen: element.parts.is_empty(),
+    })
+}
+
+/// An element in a sentence: `button "Save" (a12) at 100,20 in "Editor"`.
+pub fn description(scene: &Scene, element: &Element) -> String {
+    let Element { role, name, reference, .. } = element;
+    let surface = element.surface.and_then(|at| scene.surfaces.get(at));
+    let place = element.point().map(|at| format!(" at {},{}", at.x, at.y)).unwrap_or_default();
+    let window = surface.map(|it| it.window.name.as_str()).filter(|title| !title.is_empty());
+    let window = window.map(|title| format!(" in {title:?}")).unwrap_or_default();
+    format!("{role} {:?} ({reference}){place}{window}", name.trim())
+}
+
+/// A page as a scene with one window.
+fn page_scene(page: PageElements) -> Scene {
+    let size = |length: f64| length.round().clamp(0.0, 65_535.0) as u32;
+    let screen = Rect { x: 0, y: 0, width: size(page.size.0), height: size(page.size.1) };
+    let window =
+        TreeWindow { name: page.title, focused: true, rect: screen, ..TreeWindow::default() };
+    let edge = |at: f64| at.round().clamp(-1e6, 1e6) as i32;
+    let elements = page.elements.into_iter().map(|element| {
+        let [x, y, width, height] = element.rect;
+        let rect =
+            helmdeck_a11y::rect::from_edges(edge(x), edge(y), edge(x + width), edge(y + height));
+        Element {
+            reference: element.reference,
+            parent: element.parent,
+            surface: Some(0),
+            role: element.role,
+            name: element.name,
+            value: element.value,
+            states: element.states,
+            rect,
+            veiled: element.exposure != Exposure::Visible,
+            source: Source::Dom,
+            ..Element::default()
+        }
+    });
+    let surfaces = vec![helmdeck_a11y::Surface { window, frame: screen, listed: true }];
+    let mut scene = Scene { screen, surfaces, elements: elements.collect() };
+    scene.reveal();
+    scene
+}

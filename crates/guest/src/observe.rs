@@ -1,0 +1,347 @@
+//! Watches the screen and the browser around an action, and reports its effect.
+//!
+//! ```text
+//! begin ─▶ the action ─▶ settle ─▶ compare ─▶ effect ─▶ picture, hint, trace
+//! ```
+//!
+//! Without options, an action takes none of these steps.
+
+mod effect;
+mod pictures;
+mod repeats;
+mod settling;
+mod trace;
+
+use std::{sync::Arc, time::Instant};
+
+use axum::{
+    body::to_bytes,
+    response::{IntoResponse as _, Response},
+};
+use helmdeck_browser::{PageChanges, PageWatch};
+use helmdeck_display::{
+    Display,
+    observe::{Canvas, Changes, Kind, MAX_REGIONS, Periodic, Rect, SeenWindows, merged},
+};
+use helmdeck_task::block_in_place;
+use helmdeck_wire::{
+    browser::TabId,
+    control::Hands,
+    observe::{ActionOptions, Effect, Observation, Observe, PeriodicKind, PeriodicRegion, Settle},
+};
+use parking_lot::Mutex;
+use serde_json::Value;
+
+pub use self::trace::{Entry, Trace, follow_windows};
+use self::{
+    effect::{Act, Reported, Seen, Verdict},
+    repeats::{Action, Nothing, Repeats},
+    trace::{ActionTrace, Crops},
+};
+use crate::{
+    aim::Aimed,
+    begin::Guest,
+    error::GuestError,
+    json::{Json, unreadable},
+};
+
+/// What the observations of a session share.
+#[derive(Clone, Default)]
+pub struct Observed {
+    repeats: Arc<Mutex<Repeats>>,
+    /// Pictures of pages, in a session without a screen.
+    pages: Arc<pictures::PageShots>,
+}
+
+/// The state before an action.
+pub struct Watch {
+    guest: Guest,
+    name: &'static str,
+    aimed: Aimed,
+    action: Action,
+    /// `None` if only the position was asked for.
+    observing: Option<Observing>,
+}
+
+/// An observation under way.
+struct Observing {
+    observe: Observe,
+    settle: Settle,
+    screen: Option<Screen>,
+    page: Option<PageWatch>,
+    /// The page before, without a screen.
+    before: Option<Arc<Canvas>>,
+}
+
+/// The screen before an action.
+struct Screen {
+    display: Display,
+    watch: helmdeck_display::observe::Watch,
+    windows: SeenWindows,
+}
+
+/// What was seen after an action.
+struct After {
+    settled: settling::Settled,
+    changes: Option<Changes>,
+    verdict: Verdict,
+    page: Option<PageChanges>,
+    windows: Option<SeenWindows>,
+}
+
+impl Watch {
+    /// Remembers the state before the action. An action that only takes a picture waits here.
+    pub async fn begin(
+        guest: &Guest,
+        _hands: Hands,
+        name: &'static str,
+        options: &ActionOptions,
+        aimed: &Aimed,
+        value: &Value,
+    ) -> Result<Self, GuestError> {
+        let observe = options.observe.unwrap_or_default();
+        let wanted = options.settle.is_some() || observe != Observe::None;
+        let tab = value.get("tab").and_then(Value::as_str).map(|tab| TabId(tab.to_owned()));
+        let settle = options.settle.unwrap_or_default();
+        let mut observing = None;
+        if wanted {
+            let state = Observing::begin(guest, observe, settle, tab.as_ref()).await?;
+            if pictures::is_picture(name) {
+                state.settle(Instant::now()).await?;
+            } else {
+                observing = Some(state);
+            }
+        }
+        let (guest, aimed) = (guest.clone(), aimed.clone());
+        Ok(Self { guest, name, aimed, action: Action::new(name, value), observing })
+    }
+
+    /// Waits for a quiet screen, and adds the effect to the reply.
+    pub async fn finish(
+        self,
+        response: Response,
+        entry: Option<&Entry>,
+    ) -> Result<Response, GuestError> {
+        let ended = Instant::now();
+        let Self { guest, name, aimed, action, observing } = self;
+        let (parts, body) = response.into_parts();
+        let body = to_bytes(body, usize::MAX).await.map_err(|error| unreadable(&error))?;
+        let Ok(Value::Object(mut reply)) = serde_json::from_slice(&body) else {
+            return Ok(Response::from_parts(parts, body.into()));
+        };
+        let mut observation =
+            Observation { acted_at: aimed.point, hit: aimed.hit.clone(), ..Default::default() };
+        if let Some(observing) = observing {
+            let act = Act { name, at: aimed.point.map(|point| (point.x, point.y)) };
+            let reported = reported(&reply, observing.page.is_some());
+            let after = observing.finish(ended, act, reported).await?;
+            observing.describe(&guest, &after, &mut observation)?;
+            if observing.observe != Observe::None {
+                observation.hint = hint(&guest, &aimed, action, &after);
+            }
+            let crops = after.changes.as_ref().map(|changes| Crops {
+                before: changes.before.clone(),
+                after: changes.after.clone(),
+                regions: after.verdict.regions.clone(),
+                at: aimed.point,
+            });
+            if let Some(entry) = entry {
+                entry.observed(ActionTrace::of(&observation), crops);
+            }
+        } else if let Some(entry) = entry {
+            entry.observed(ActionTrace::of(&observation), None);
+        }
+        if let Ok(Value::Object(more)) = serde_json::to_value(&observation) {
+            for (name, value) in more {
+                reply.entry(name).or_insert(value);
+            }
+        }
+        Ok(Json(reply).into_response())
+    }
+}
+
+impl Observing {
+    async fn begin(
+        guest: &Guest,
+        observe: Observe,
+        settle: Settle,
+        tab: Option<&TabId>,
+    ) -> Result<Self, GuestError> {
+        let display = guest.screen()?;
+        let page = match guest.browser() {
+            Ok(browser) => browser.watch(tab).await,
+            Err(_) => None,
+        };
+        let mut before = None;
+        let screen = match display {
+            Some(display) => {
+                let windows = display.seen_windows().await?;
+                // Last, so that nothing happens between it and the action.
+                let watch = display.watch().await?;
+                Some(Screen { display, watch, windows })
+            }
+            None => {
+                if let Some(page) = page.as_ref().filter(|_| observe != Observe::None) {
+                    before = canvas_of(page).await;
+                }
+                None
+            }
+        };
+        Ok(Self { observe, settle, screen, page, before })
+    }
+
+    /// Compares the state after the action with the one before.
+    async fn finish(
+        &self,
+        ended: Instant,
+        action: Act,
+        reported: Reported,
+    ) -> Result<After, GuestError> {
+        let settled = self.settle(ended).await?;
+        if self.observe == Observe::None {
+            let changes = match &self.screen {
+                Some(screen) => Some(screen.watch.changes(&self.given(), &[]).await?),
+                None => None,
+            };
+            let verdict = Seen::default().verdict();
+            return Ok(After { settled, changes, verdict, page: None, windows: None });
+        }
+        let page = match &self.page {
+            Some(page) => Some(page.changes().await),
+            None => None,
+        };
+        let given = self.given();
+        let (changes, windows) = match &self.screen {
+            Some(screen) => {
+                let windows = screen.display.seen_windows().await?;
+                (Some(screen.watch.changes(&given, &[]).await?), Some(windows))
+            }
+            None => (self.page_changes(&given).await, None),
+        };
+        let before = self.screen.as_ref().map(|screen| screen.windows.clone());
+        let seen = Seen {
+            action,
+            regions: changes.as_ref().map(|changes| changes.regions.clone()).unwrap_or_default(),
+            windows: before.zip(windows.clone()),
+            page: page.clone(),
+            reported,
+            focus_moved: false,
+        };
+        Ok(After { settled, changes, verdict: seen.verdict(), page, windows })
+    }
+
+    /// The periodic places that the page knows.
+    fn given(&self) -> Vec<Periodic> {
+        let periodic = self.page.as_ref().map(PageWatch::periodic).unwrap_or_default();
+        let given = periodic.iter().map(|place| Periodic {
+            rect: effect::rect(&place.area),
+            period: place.period,
+            kind: match place.kind {
+                helmdeck_browser::PeriodicKind::Spinner => Kind::Spinner,
+                helmdeck_browser::PeriodicKind::Animation => Kind::Animation,
+                helmdeck_browser::PeriodicKind::Video => Kind::Video,
+                helmdeck_browser::PeriodicKind::Clock => Kind::Clock,
+            },
+        });
+        given.collect()
+    }
+
+    /// What changed on the page, in a session without a screen.
+    async fn page_changes(&self, given: &[Periodic]) -> Option<Changes> {
+        let before = self.before.clone()?;
+        let after = canvas_of(self.page.as_ref()?).await?;
+        let ignored: Vec<Rect> = given.iter().map(|place| place.rect).collect();
+        let regions = block_in_place(|| before.difference(&after, &ignored));
+        let regions = merged(regions, MAX_REGIONS);
+        Some(Changes { regions, periodic: given.to_vec(), before, after })
+    }
+
+    /// Describes what was seen.
+    fn describe(
+        &self,
+        guest: &Guest,
+        after: &After,
+        observation: &mut Observation,
+    ) -> Result<(), GuestError> {
+        observation.settled = Some(after.settled.settled);
+        observation.settle_ms = Some(after.settled.ms());
+        let verdict = &after.verdict;
+        let Some(changes) = &after.changes else {
+            if self.observe != Observe::None {
+                observation.effect = Some(verdict.effect);
+                observation.effects = verdict.effects.clone();
+            }
+            return Ok(());
+        };
+        observation.periodic = changes.periodic.iter().map(periodic).collect();
+        if self.observe == Observe::None {
+            return Ok(());
+        }
+        let clock = |rect: &Rect| PeriodicRegion {
+            rect: (*rect).into(),
+            period_ms: 60_000,
+            kind: PeriodicKind::Clock,
+        };
+        observation.periodic.extend(verdict.in_panels.iter().map(clock));
+        observation.changed = Some(!verdict.regions.is_empty());
+        observation.regions = verdict.regions.iter().map(|rect| (*rect).into()).collect();
+        observation.effect = Some(verdict.effect);
+        observation.effects = verdict.effects.clone();
+        let ignored: Vec<Rect> = changes
+            .periodic
+            .iter()
+            .map(|place| place.rect)
+            .chain(verdict.in_panels.clone())
+            .collect();
+        let shown = pictures::Shown { changes, regions: &verdict.regions, ignored: &ignored };
+        let display = self.screen.as_ref().map(|screen| &screen.display);
+        block_in_place(|| shown.add(self.observe, display, &guest.observed.pages, observation))?;
+        Ok(())
+    }
+}
+
+/// A picture of the page; `None` if there is none.
+async fn canvas_of(page: &PageWatch) -> Option<Arc<Canvas>> {
+    let png = page.picture().await?;
+    block_in_place(|| Canvas::from_png(&png)).ok().map(Arc::new)
+}
+
+/// What a reply of the structured browser says about effects. Its downloads may have begun with an
+/// earlier action, so they count only if the page is not watched.
+fn reported(reply: &serde_json::Map<String, Value>, watched: bool) -> Reported {
+    let any =
+        |name: &str| reply.get(name).and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+    let download = any("downloads") && !watched;
+    Reported { opened: any("opened"), dialog: any("dialogs"), download }
+}
+
+/// A hint, if the same action had no effect several times.
+fn hint(guest: &Guest, aimed: &Aimed, action: Action, after: &After) -> Option<String> {
+    let effective = after.verdict.effect != Effect::NoVisibleChange;
+    let times = guest.observed.repeats.lock().note(action, effective);
+    let windows = after.windows.as_ref();
+    let open: Vec<_> =
+        windows.iter().flat_map(|all| &all.windows).filter(|one| !one.panel).collect();
+    let focused = open.iter().find(|one| windows.and_then(|all| all.active) == Some(one.id));
+    let nothing = Nothing {
+        hit: aimed.hit.as_ref(),
+        window: focused.map(|window| window.title.as_str()),
+        out_of_view: after.page.as_ref().is_some_and(|page| page.changed_out_of_view),
+        windows: open.len(),
+    };
+    repeats::hint(times, &nothing)
+}
+
+fn periodic(place: &Periodic) -> PeriodicRegion {
+    PeriodicRegion {
+        rect: place.rect.into(),
+        period_ms: u32::try_from(place.period.as_millis()).unwrap_or(u32::MAX),
+        kind: match place.kind {
+            Kind::Caret => PeriodicKind::Caret,
+            Kind::Spinner => PeriodicKind::Spinner,
+            Kind::Clock => PeriodicKind::Clock,
+            Kind::Video => PeriodicKind::Video,
+            Kind::Animation => PeriodicKind::Animation,
+        },
+    }
+}

@@ -1,0 +1,408 @@
+//! Decides what effect an action had, from what was seen before and after it. Pure.
+
+use helmdeck_browser::PageChanges;
+use helmdeck_display::observe::{Rect, SeenWindow, SeenWindows};
+use helmdeck_wire::observe::Effect;
+
+/// Pixels around an element that its focus ring may change.
+const RING: i32 = 12;
+/// Pixels around the pointer that belong to what it is on.
+const POINTER: i32 = 4;
+/// The largest part that changes because the pointer left it: a button or a link.
+const HOVERED: u64 = 400 * 150;
+
+/// What was seen of an action.
+#[derive(Debug, Clone, Default)]
+pub struct Seen {
+    pub action: Act,
+    /// Where the screen changed.
+    pub regions: Vec<Rect>,
+    /// The windows before and after; `None` without a screen.
+    pub windows: Option<(SeenWindows, SeenWindows)>,
+    /// What changed in the browser.
+    pub page: Option<PageChanges>,
+    /// What the action itself reported.
+    pub reported: Reported,
+    /// Whether another accessible element has the focus, if that is known.
+    pub focus_moved: bool,
+}
+
+/// The action.
+#[derive(Debug, Clone, Default)]
+pub struct Act {
+    pub name: &'static str,
+    /// Where it happened on the screen.
+    pub at: Option<(i32, i32)>,
+}
+
+/// What a reply of the structured browser says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reported {
+    pub opened: bool,
+    pub dialog: bool,
+    pub download: bool,
+}
+
+/// The effect of an action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// The main effect.
+    pub effect: Effect,
+    /// All effects, the main one first.
+    pub effects: Vec<Effect>,
+    /// Where the screen changed because of the action.
+    pub regions: Vec<Rect>,
+    /// Changes of panels, which have nothing to do with the action.
+    pub in_panels: Vec<Rect>,
+}
+
+impl Seen {
+    /// Decides.
+    pub fn verdict(mut self) -> Verdict {
+        let in_panels = self.leave_out_panels();
+        self.leave_out_hovering();
+        let mut effects = self.facts();
+        let focus = self.focus_moved();
+        let changed = !self.regions.is_empty();
+        match (focus, changed) {
+            (true, true) if self.only_focus() => effects.push(Effect::FocusMoved),
+            (true, true) if self.window_focus_moved() => {
+                effects.extend([Effect::FocusMoved, Effect::Confirmed]);
+            }
+            (true, true) => effects.extend([Effect::Confirmed, Effect::FocusMoved]),
+            // A click beside every element takes the focus away, which says nothing.
+            (true, false) if self.focus_gained() => effects.push(Effect::FocusMoved),
+            (false, true) => effects.push(Effect::Confirmed),
+            (_, false) => {}
+        }
+        if self.title_changed() {
+            effects.push(Effect::TitleChanged);
+        }
+        let effect = effects.first().copied().unwrap_or(Effect::NoVisibleChange);
+        if effects.is_empty() {
+            effects.push(effect);
+        }
+        Verdict { effect, effects, regions: self.regions, in_panels }
+    }
+
+    /// Effects that are certain, the most telling first.
+    fn facts(&self) -> Vec<Effect> {
+        let (opened, closed) = self.windows_changed();
+        let page = self.page.as_ref();
+        let of_page = |fact: fn(&PageChanges) -> bool| page.is_some_and(fact);
+        let scrolled = self.action.name == "scroll" && !self.regions.is_empty();
+        let facts = [
+            (
+                self.reported.dialog
+                    || of_page(|page| page.dialog)
+                    || opened.iter().any(|window| window.dialog),
+                Effect::Dialog,
+            ),
+            (self.reported.download || of_page(|page| page.download), Effect::Download),
+            (of_page(|page| page.navigated.is_some()), Effect::Navigated),
+            (self.reported.opened || of_page(|page| page.opened > 0), Effect::TabOpened),
+            (!opened.is_empty(), Effect::WindowOpened),
+            (of_page(|page| page.closed > 0), Effect::TabClosed),
+            (closed, Effect::WindowClosed),
+            (scrolled || of_page(|page| page.scrolled), Effect::Scrolled),
+            (of_page(|page| page.value_changed), Effect::ValueChanged),
+        ];
+        facts.into_iter().filter(|(holds, _)| *holds).map(|(_, effect)| effect).collect()
+    }
+
+    /// The windows that opened, and whether one closed.
+    fn windows_changed(&self) -> (Vec<&SeenWindow>, bool) {
+        let Some((before, after)) = &self.windows else { return (Vec::new(), false) };
+        let missing = |window: &SeenWindow, from: &SeenWindows| {
+            !window.panel && !from.windows.iter().any(|other| other.id == window.id)
+        };
+        let opened = after.windows.iter().filter(|window| missing(window, before)).collect();
+        (opened, before.windows.iter().any(|window| missing(window, after)))
+    }
+
+    fn title_changed(&self) -> bool {
+        let renamed = |(before, after): &(SeenWindows, SeenWindows)| {
+            before.windows.iter().any(|then| {
+                let now = after.windows.iter().find(|now| now.id == then.id);
+                !then.panel && now.is_some_and(|now| now.title != then.title)
+            })
+        };
+        self.windows.as_ref().is_some_and(renamed)
+            || self.page.as_ref().is_some_and(|page| page.title_changed)
+    }
+
+    fn window_focus_moved(&self) -> bool {
+        self.windows.as_ref().is_some_and(|(before, after)| before.active != after.active)
+    }
+
+    fn focus_moved(&self) -> bool {
+        let in_page = |page: &PageChanges| page.focus_moved || page.caret_moved;
+        self.focus_moved || self.window_focus_moved() || self.page.as_ref().is_some_and(in_page)
+    }
+
+    fn focus_gained(&self) -> bool {
+        let in_page = |page: &PageChanges| page.focused || page.caret_moved;
+        self.focus_moved || self.window_focus_moved() || self.page.as_ref().is_some_and(in_page)
+    }
+
+    /// Whether all changes show the focus: rings and carets of the elements that lost and got it.
+    fn only_focus(&self) -> bool {
+        let Some(page) = &self.page else { return self.focus_moved };
+        if self.window_focus_moved() {
+            return false;
+        }
+        let area = |area: &helmdeck_browser::Area| rect(area).inflated(RING);
+        let rings: Vec<Rect> = page.focus.iter().map(area).collect();
+        let viewport = page.viewport.as_ref().map(rect);
+        let written = |region: &Rect| {
+            page.mutated.iter().any(|area| rect(area).intersection(region).is_some())
+        };
+        self.regions.iter().all(|region| {
+            let outside = viewport.is_some_and(|view| view.intersection(region).is_none());
+            let ring = rings.iter().any(|ring| ring.contains(region)) && !written(region);
+            ring || outside && self.focus_moved
+        })
+    }
+
+    /// Panels show clocks and lists of windows. They count if the action happened there.
+    fn leave_out_panels(&mut self) -> Vec<Rect> {
+        let Some((before, after)) = &self.windows else { return Vec::new() };
+        let windows = before.windows.iter().chain(&after.windows);
+        let panels: Vec<Rect> =
+            windows.filter(|window| window.panel).map(|window| window.rect).collect();
+        // A panel over the whole screen is the desktop itself.
+        let at = self.action.at;
+        let of_panel = |region: &mut Rect| {
+            panels.iter().any(|panel| {
+                let acted = at.is_some_and(|(x, y)| panel.contains_point(x, y));
+                panel.height < 200 && panel.contains(region) && !acted
+            })
+        };
+        self.regions.extract_if(.., of_panel).collect()
+    }
+
+    /// What the pointer left loses its highlight; that is no effect of a click elsewhere.
+    fn leave_out_hovering(&mut self) {
+        let (Some((before, _)), Some((x, y))) = (&self.windows, self.action.at) else { return };
+        let clicks = self.action.name.contains("click") || self.action.name == "mouse_down";
+        let (left, top) = before.pointer;
+        let mutated = self.page.as_ref().map(|page| page.mutated.as_slice()).unwrap_or_default();
+        let left_behind = |region: &Rect| {
+            region.inflated(POINTER).contains_point(left, top)
+                && !region.inflated(POINTER).contains_point(x, y)
+                && region.area() <= HOVERED
+                && !mutated.iter().any(|area| rect(area).intersection(region).is_some())
+        };
+        if clicks && self.regions.iter().all(left_behind) {
+            self.regions.clear();
+        }
+    }
+}
+
+/// A rectangle of a page that is on the screen.
+pub fn rect(area: &helmdeck_browser::Area) -> Rect {
+    Rect { x: area.x, y: area.y, width: area.width, height: area.height }
+}
+
+#[cfg(test)]
+mod tests {
+    use helmdeck_browser::Area;
+
+    use super::*;
+
+    const BUTTON: Rect = Rect { x: 100, y: 100, width: 80, height: 30 };
+    const FIELD: Rect = Rect { x: 300, y: 100, width: 200, height: 30 };
+    const STATUS: Rect = Rect { x: 100, y: 400, width: 120, height: 16 };
+
+    fn area(rect: Rect) -> Area {
+        Area { x: rect.x, y: rect.y, width: rect.width, height: rect.height }
+    }
+
+    fn window(id: u32, title: &str) -> SeenWindow {
+        let rect = Rect { x: 0, y: 0, width: 1280, height: 772 };
+        let (title, class) = (title.to_owned(), String::new());
+        SeenWindow { id, title, class, dialog: false, panel: false, rect }
+    }
+
+    fn panel() -> SeenWindow {
+        let rect = Rect { x: 0, y: 772, width: 1280, height: 28 };
+        SeenWindow { panel: true, rect, ..window(9, "panel") }
+    }
+
+    fn windows(windows: &[SeenWindow], active: u32) -> SeenWindows {
+        let windows = windows.iter().cloned().chain([panel()]).collect();
+        SeenWindows { windows, active: Some(active), keyboard: active, pointer: (5, 5) }
+    }
+
+    /// A click on the button, in a browser's window.
+    fn click() -> Seen {
+        let browser = windows(&[window(1, "page")], 1);
+        Seen {
+            action: Act { name: "click", at: Some((140, 115)) },
+            windows: Some((browser.clone(), browser)),
+            page: Some(PageChanges::default()),
+            ..Seen::default()
+        }
+    }
+
+    fn page(changes: PageChanges) -> Option<PageChanges> {
+        Some(changes)
+    }
+
+    #[track_caller]
+    fn assert_effects(seen: Seen, expected: &[Effect]) {
+        let verdict = seen.verdict();
+        assert_eq!(verdict.effects, expected);
+        assert_eq!(Some(&verdict.effect), expected.first());
+    }
+
+    #[test]
+    fn an_action_that_changes_nothing_has_no_visible_effect() {
+        assert_effects(click(), &[Effect::NoVisibleChange]);
+        assert_effects(Seen::default(), &[Effect::NoVisibleChange]);
+    }
+
+    #[test]
+    fn a_focus_that_is_only_lost_is_no_effect_unless_it_shows() {
+        let lost =
+            PageChanges { focus_moved: true, focus: vec![area(FIELD)], ..PageChanges::default() };
+        assert_effects(Seen { page: page(lost.clone()), ..click() }, &[Effect::NoVisibleChange]);
+        let ring = FIELD.inflated(2);
+        assert_effects(
+            Seen { page: page(lost.clone()), regions: vec![ring], ..click() },
+            &[Effect::FocusMoved],
+        );
+        let moved = PageChanges { focused: true, ..lost };
+        assert_effects(Seen { page: page(moved), ..click() }, &[Effect::FocusMoved]);
+    }
+
+    #[test]
+    fn a_changed_text_confirms_a_click_even_if_the_button_got_the_focus() {
+        let focus = vec![area(BUTTON)];
+        for changes in [
+            PageChanges::default(),
+            PageChanges { focus_moved: true, focus: focus.clone(), ..PageChanges::default() },
+        ] {
+            let seen = Seen { regions: vec![STATUS], page: page(changes), ..click() };
+            assert_eq!(seen.verdict().effect, Effect::Confirmed);
+        }
+        // Its own label changed.
+        let mutated = focus.clone();
+        let changes = PageChanges { focus_moved: true, focus, mutated, ..PageChanges::default() };
+        let seen = Seen { regions: vec![BUTTON], page: page(changes), ..click() };
+        assert_effects(seen, &[Effect::Confirmed, Effect::FocusMoved]);
+    }
+
+    #[test]
+    fn a_focus_ring_alone_is_a_focus_move() {
+        let focus = vec![area(BUTTON), area(FIELD)];
+        let changes = PageChanges { focus_moved: true, focus, ..PageChanges::default() };
+        let rings = vec![BUTTON.inflated(3), FIELD.inflated(3)];
+        let seen = Seen { regions: rings, page: page(changes.clone()), ..click() };
+        assert_effects(seen, &[Effect::FocusMoved]);
+        // A field without a ring.
+        let changes = PageChanges { focused: true, ..changes };
+        assert_effects(Seen { page: page(changes), ..click() }, &[Effect::FocusMoved]);
+        let moved = PageChanges { caret_moved: true, ..PageChanges::default() };
+        assert_effects(Seen { page: page(moved), ..click() }, &[Effect::FocusMoved]);
+    }
+
+    #[test]
+    fn the_most_telling_effect_of_the_page_is_the_main_one() {
+        let changes = PageChanges {
+            navigated: Some("http://a/".into()),
+            title_changed: true,
+            focus_moved: true,
+            ..PageChanges::default()
+        };
+        let seen = Seen { regions: vec![FIELD, STATUS], page: page(changes), ..click() };
+        let effects =
+            [Effect::Navigated, Effect::Confirmed, Effect::FocusMoved, Effect::TitleChanged];
+        assert_effects(seen, &effects);
+        for (changes, effect) in [
+            (PageChanges { dialog: true, ..PageChanges::default() }, Effect::Dialog),
+            (PageChanges { download: true, ..PageChanges::default() }, Effect::Download),
+            (PageChanges { opened: 1, ..PageChanges::default() }, Effect::TabOpened),
+            (PageChanges { closed: 1, ..PageChanges::default() }, Effect::TabClosed),
+            (PageChanges { scrolled: true, ..PageChanges::default() }, Effect::Scrolled),
+            (PageChanges { value_changed: true, ..PageChanges::default() }, Effect::ValueChanged),
+        ] {
+            let seen = Seen { regions: vec![STATUS], page: page(changes), ..click() };
+            assert_effects(seen, &[effect, Effect::Confirmed]);
+        }
+        let out_of_view = PageChanges { changed_out_of_view: true, ..PageChanges::default() };
+        assert_effects(Seen { page: page(out_of_view), ..click() }, &[Effect::NoVisibleChange]);
+    }
+
+    #[test]
+    fn what_the_structured_browser_reports_counts() {
+        let reported = Reported { opened: false, dialog: true, download: true };
+        let seen = Seen { reported, ..Seen::default() };
+        assert_effects(seen, &[Effect::Dialog, Effect::Download]);
+    }
+
+    #[test]
+    fn windows_that_open_or_close_are_effects() {
+        let one = windows(&[window(1, "page")], 1);
+        let two = windows(&[window(1, "page"), window(2, "xterm")], 2);
+        let opened =
+            Seen { windows: Some((one.clone(), two.clone())), regions: vec![STATUS], ..click() };
+        assert_effects(opened, &[Effect::WindowOpened, Effect::FocusMoved, Effect::Confirmed]);
+        let closed = Seen { windows: Some((two, one.clone())), regions: vec![STATUS], ..click() };
+        assert_effects(closed, &[Effect::WindowClosed, Effect::FocusMoved, Effect::Confirmed]);
+        let dialog = SeenWindow { dialog: true, ..window(3, "Save as") };
+        let asks = windows(&[window(1, "page"), dialog], 1);
+        let seen = Seen { windows: Some((one.clone(), asks)), regions: vec![FIELD], ..click() };
+        assert_effects(seen, &[Effect::Dialog, Effect::WindowOpened, Effect::Confirmed]);
+        let renamed = windows(&[window(1, "other")], 1);
+        let seen = Seen { windows: Some((one, renamed)), ..click() };
+        assert_effects(seen, &[Effect::TitleChanged]);
+    }
+
+    #[test]
+    fn another_window_with_the_focus_is_a_focus_move() {
+        let both = [window(1, "page"), window(2, "xterm")];
+        let seen = Seen {
+            windows: Some((windows(&both, 1), windows(&both, 2))),
+            regions: vec![STATUS],
+            ..click()
+        };
+        assert_effects(seen, &[Effect::FocusMoved, Effect::Confirmed]);
+    }
+
+    #[test]
+    fn a_wheel_that_moves_something_scrolls() {
+        let act = Act { name: "scroll", at: Some((140, 115)) };
+        let seen = Seen { action: act.clone(), regions: vec![FIELD], ..click() };
+        assert_effects(seen, &[Effect::Scrolled, Effect::Confirmed]);
+        assert_effects(Seen { action: act, ..click() }, &[Effect::NoVisibleChange]);
+    }
+
+    #[test]
+    fn the_clock_of_the_panel_is_no_effect_unless_the_panel_was_clicked() {
+        let clock = Rect { x: 1230, y: 776, width: 40, height: 16 };
+        let verdict = Seen { regions: vec![clock], ..click() }.verdict();
+        assert_eq!((verdict.effect, verdict.regions), (Effect::NoVisibleChange, vec![]));
+        assert_eq!(verdict.in_panels, [clock]);
+        let act = Act { name: "click", at: Some((1240, 780)) };
+        let seen = Seen { action: act, regions: vec![clock], ..click() };
+        assert_effects(seen, &[Effect::Confirmed]);
+    }
+
+    #[test]
+    fn a_highlight_that_the_pointer_left_is_no_effect_of_a_click() {
+        // The pointer was at (5, 5).
+        let hovered = Rect { x: 0, y: 0, width: 60, height: 20 };
+        assert_effects(Seen { regions: vec![hovered], ..click() }, &[Effect::NoVisibleChange]);
+        let more = Seen { regions: vec![hovered, STATUS], ..click() };
+        assert_effects(more, &[Effect::Confirmed]);
+        // Its text changed.
+        let mutated = vec![area(hovered)];
+        let changes = PageChanges { mutated, ..PageChanges::default() };
+        let seen = Seen { regions: vec![hovered], page: page(changes), ..click() };
+        assert_effects(seen, &[Effect::Confirmed]);
+        let moved = Act { name: "mouse_move", at: Some((140, 115)) };
+        let seen = Seen { action: moved, regions: vec![hovered], ..click() };
+        assert_effects(seen, &[Effect::Confirmed]);
+    }
+}

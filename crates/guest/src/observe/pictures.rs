@@ -1,0 +1,158 @@
+//! Which picture tells what changed: none, a part, or everything.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use helmdeck_display::{
+    Display, DisplayError,
+    observe::{Canvas, Changes, LatePrints, Prints, Rect, ShotFacts, Shots},
+};
+use helmdeck_wire::observe::{Observation, Observe, ObservedPicture, ShotId};
+use parking_lot::Mutex;
+
+/// Pixels around a change that show where it is.
+const MARGIN: i32 = 24;
+/// A part is shown if it is at most this much of everything, in percent.
+const PART: u64 = 35;
+
+/// Whether an action only takes a picture: it waits first, and then looks.
+pub fn is_picture(name: &str) -> bool {
+    matches!(name, "screenshot" | "zoom" | "browser_screenshot")
+}
+
+/// Pictures of pages that observations took, in a session without a screen.
+#[derive(Debug, Default)]
+pub struct PageShots {
+    shots: Shots,
+    last: Mutex<u64>,
+}
+
+impl PageShots {
+    fn remember(&self, canvas: &Canvas, part: &Rect, prints: &Prints, sent: bool) -> ShotFacts {
+        let mut last = self.last.lock();
+        *last += 1;
+        let origin = (part.x.max(0).unsigned_abs(), part.y.max(0).unsigned_abs());
+        let (width, height) = (part.width, part.height);
+        let facts = ShotFacts { id: format!("shot-{last}"), width, height, origin, scale: 1.0 };
+        let whole = (*part == canvas.whole()).then(|| LatePrints::new(prints.clone().into()));
+        self.shots.add(facts.clone(), whole, sent);
+        facts
+    }
+}
+
+/// What a picture is to show.
+pub struct Shown<'a> {
+    pub changes: &'a Changes,
+    pub regions: &'a [Rect],
+    /// What changes on its own.
+    pub ignored: &'a [Rect],
+}
+
+impl Shown<'_> {
+    /// Adds the picture and its id to an observation.
+    pub fn add(
+        &self,
+        observe: Observe,
+        display: Option<&Display>,
+        pages: &PageShots,
+        observation: &mut Observation,
+    ) -> Result<(), DisplayError> {
+        let canvas = &self.changes.after;
+        let prints = Prints::of(canvas);
+        let shots = display.map_or(&pages.shots, Display::shots);
+        let wanted = match observe {
+            Observe::None | Observe::Diff => None,
+            Observe::Screenshot => Some(canvas.whole()),
+            Observe::Auto => part(self.regions, canvas),
+        };
+        if self.regions.is_empty() {
+            let same = shots.same_as(&prints, self.ignored);
+            observation.unchanged_since = same.map(ShotId);
+        }
+        if wanted.is_none() && observation.unchanged_since.is_some() {
+            return Ok(());
+        }
+        let rect = wanted.unwrap_or_else(|| canvas.whole());
+        let facts = match display {
+            Some(display) => display.remember(canvas, &rect, &prints, wanted.is_some()),
+            None => pages.remember(canvas, &rect, &prints, wanted.is_some()),
+        };
+        observation.shot = Some(ShotId(facts.id.clone()));
+        if wanted.is_some() {
+            observation.picture = Some(ObservedPicture {
+                id: ShotId(facts.id),
+                media_type: "image/png".to_owned(),
+                data: BASE64_STANDARD.encode(canvas.png(&rect)?),
+                rect: rect.into(),
+                scale: 1.0,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The smallest part that shows all changes; everything if that is not much less. `None` if nothing
+/// changed.
+fn part(regions: &[Rect], canvas: &Canvas) -> Option<Rect> {
+    let whole = canvas.whole();
+    let around = regions.iter().copied().reduce(|one, other| one.union(&other))?;
+    let part = around.inflated(MARGIN).intersection(&whole)?;
+    Some(if part.area() * 100 <= whole.area() * PART { part } else { whole })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn canvas(colour: u8) -> Arc<Canvas> {
+        Arc::new(Canvas::from_rgba(200, 100, &[colour; 200 * 100 * 4]))
+    }
+
+    fn rect(x: i32, y: i32, width: u32, height: u32) -> Rect {
+        Rect { x, y, width, height }
+    }
+
+    fn observed(pages: &PageShots, observe: Observe, colour: u8, regions: &[Rect]) -> Observation {
+        let (before, after) = (canvas(0), canvas(colour));
+        let changes = Changes { regions: regions.to_vec(), periodic: vec![], before, after };
+        let shown = Shown { changes: &changes, regions, ignored: &[] };
+        let mut observation = Observation::default();
+        shown.add(observe, None, pages, &mut observation).unwrap();
+        observation
+    }
+
+    #[test]
+    fn a_small_change_is_shown_with_its_surroundings_and_a_large_one_with_everything() {
+        let canvas = canvas(0);
+        assert_eq!(part(&[rect(50, 50, 10, 10)], &canvas), Some(rect(26, 26, 58, 58)));
+        assert_eq!(part(&[rect(0, 0, 5, 5)], &canvas), Some(rect(0, 0, 29, 29)));
+        assert_eq!(part(&[rect(0, 0, 5, 5), rect(150, 90, 5, 5)], &canvas), Some(canvas.whole()));
+        assert_eq!(part(&[], &canvas), None);
+    }
+
+    #[test]
+    fn nothing_is_sent_if_an_earlier_picture_shows_the_same() {
+        let pages = PageShots::default();
+        let first = observed(&pages, Observe::Screenshot, 1, &[rect(0, 0, 200, 100)]);
+        let sent = first.picture.unwrap();
+        assert_eq!((sent.id.0.as_str(), sent.rect.width), ("shot-1", 200));
+        let again = observed(&pages, Observe::Auto, 1, &[]);
+        assert_eq!((again.picture, again.shot), (None, None));
+        assert_eq!(again.unchanged_since, Some(ShotId("shot-1".into())));
+        let part = observed(&pages, Observe::Auto, 2, &[rect(50, 50, 10, 10)]);
+        assert_eq!(part.unchanged_since, None);
+        let picture = part.picture.unwrap();
+        assert_eq!((picture.rect.x, picture.rect.width), (26, 58));
+        let png = BASE64_STANDARD.decode(picture.data).unwrap();
+        assert_eq!(Canvas::from_png(&png).unwrap().size(), (58, 58));
+        let facts = pages.shots.get(&picture.id.0).unwrap();
+        assert_eq!(facts.on_screen(10, 10), Some((36, 36)));
+    }
+
+    #[test]
+    fn a_comparison_without_a_picture_names_the_state() {
+        let pages = PageShots::default();
+        let diff = observed(&pages, Observe::Diff, 3, &[rect(1, 1, 1, 1)]);
+        assert_eq!((diff.shot, diff.picture), (Some(ShotId("shot-1".into())), None));
+    }
+}

@@ -1,0 +1,137 @@
+//! Waits until the screen and the browser are quiet.
+
+use std::time::{Duration, Instant};
+
+use helmdeck_display::{
+    DisplayError,
+    observe::{Activity, Decision, Quiet},
+};
+use tokio::{
+    pin, select,
+    time::{sleep_until, timeout},
+};
+
+use super::Observing;
+use crate::error::GuestError;
+
+/// How long a program may take to handle its input, before it counts as done.
+const HANDLED: Duration = Duration::from_secs(2);
+/// After a program has handled its input, its picture takes this long to appear.
+const APPEARS: Duration = Duration::from_millis(50);
+/// How long one wait for a quiet document lasts, without a screen.
+const SLICE: Duration = Duration::from_millis(500);
+
+/// How a wait ended.
+pub struct Settled {
+    /// Whether everything became quiet in time.
+    pub settled: bool,
+    /// From the action to the last change.
+    took: Duration,
+}
+
+impl Settled {
+    pub fn ms(&self) -> u32 {
+        u32::try_from(self.took.as_millis()).unwrap_or(u32::MAX)
+    }
+}
+
+impl Observing {
+    /// Waits until everything is quiet, or the time is over.
+    pub(super) async fn settle(&self, ended: Instant) -> Result<Settled, GuestError> {
+        let rule = Quiet { quiet: self.settle.quiet(), timeout: self.settle.timeout() };
+        let settle = helmdeck_display::observe::Settle::new(ended, rule);
+        let handled = timeout(HANDLED.min(rule.timeout), self.handled());
+        pin!(handled);
+        // When the program had handled its input.
+        let mut done: Option<Instant> = None;
+        loop {
+            let now = Instant::now();
+            let mut activity = self.activity(now);
+            match done {
+                None => activity.busy = true,
+                Some(done) => {
+                    // The rest of the quiet time may be over already.
+                    let since = (done + APPEARS).checked_sub(rule.quiet);
+                    activity.idle_since = activity.idle_since.max(since);
+                }
+            }
+            let until = match settle.decide(now, &activity) {
+                Decision::Wait(until) => until,
+                Decision::TimedOut => return Ok(self.settled(ended, false)),
+                Decision::Settled => {
+                    if self.is_still(rule, ended).await {
+                        return Ok(self.settled(ended, true));
+                    }
+                    continue;
+                }
+            };
+            select! {
+                _ = &mut handled, if done.is_none() => done = Some(Instant::now()),
+                () = sleep_until(until.into()) => {}
+                changed = self.changed() => changed?,
+                () = self.news() => {}
+            }
+        }
+    }
+
+    fn settled(&self, ended: Instant, settled: bool) -> Settled {
+        let Activity { changed, idle_since, .. } = self.activity(Instant::now());
+        let last = changed.max(idle_since).map(|last| last.saturating_duration_since(ended));
+        Settled { settled, took: last.unwrap_or_default() }
+    }
+
+    /// What is known now.
+    fn activity(&self, now: Instant) -> Activity {
+        let page = self.page.as_ref().map(|page| page.activity(now)).unwrap_or_default();
+        let changed = match &self.screen {
+            Some(screen) => screen.watch.last_change(&self.given()),
+            None => page.changed,
+        };
+        Activity {
+            changed,
+            busy: page.busy,
+            busy_until: page.busy_until.filter(|until| *until > now),
+            idle_since: page.idle_since,
+        }
+    }
+
+    /// Waits until the programs have read the input of the action and drawn.
+    async fn handled(&self) {
+        if let Some(screen) = &self.screen {
+            // The screen is lost; the next look at it tells.
+            let _ = screen.display.delivered().await;
+        }
+        if let Some(page) = &self.page {
+            page.drawn().await;
+        }
+    }
+
+    /// Whether the page agrees that nothing moves. Without a screen, waits a moment for that.
+    async fn is_still(&self, rule: Quiet, ended: Instant) -> bool {
+        let Some(page) = &self.page else { return true };
+        let end = ended + rule.timeout;
+        let left = end.saturating_duration_since(Instant::now());
+        if self.screen.is_some() {
+            page.look().await;
+        } else {
+            page.calm(rule.quiet, left.min(SLICE.max(rule.quiet))).await;
+        }
+        let now = Instant::now();
+        let activity = page.activity(now);
+        !activity.busy && activity.busy_until.is_none_or(|until| until <= now)
+    }
+
+    async fn changed(&self) -> Result<(), DisplayError> {
+        match &self.screen {
+            Some(screen) => screen.watch.changed().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    async fn news(&self) {
+        match &self.page {
+            Some(page) => page.news().await,
+            None => std::future::pending().await,
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! The trace of a session: what happened, in one order, and small pictures of it.
+//!
+//! Memory is limited: old entries and pictures are dropped. Events of pages are kept by the browser
+//! and merged when the trace is read.
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use helmdeck_browser::PageEvent;
+use helmdeck_display::{
+    Display,
+    observe::{Canvas, Rect, SeenWindows},
+};
+use helmdeck_task::block_in_place;
+use helmdeck_wire::{
+    ErrorBody, ErrorCode,
+    aim::Hit,
+    observe::{Effect, Observation},
+    point::{Pixel, Rect as WireRect},
+    trace::{ReadTrace, TraceEntry, TraceKind, TraceLog},
+};
+use parking_lot::Mutex;
+use serde_json::Value;
+use tokio::time::sleep;
+
+use crate::error::GuestError;
+
+/// Limit on kept entries.
+const MAX_ENTRIES: usize = 2000;
+/// Limit on the bytes of kept pictures.
+const MAX_BYTES: usize = 8 << 20;
+/// The side of a picture, in pixels.
+const SIDE: u32 = 240;
+/// Pixels around what a picture shows.
+const MARGIN: i32 = 32;
+/// The size of a picture around a point.
+const AROUND: i32 = 100;
+/// What is within this many pixels of a point is near it.
+const NEAR: i32 = 100;
+/// Entries of a reply, if the request names no number.
+const LIMIT: u32 = 200;
+/// Windows are compared again this long after a change: several changes are one.
+const PAUSE: Duration = Duration::from_millis(100);
+/// The longest address of an entry, in characters.
+const MAX_URL: usize = 500;
+/// How long to wait after a lost connection.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// A cheap handle to the trace.
+#[derive(Clone)]
+pub struct Trace {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    started: Instant,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    last: u64,
+    /// Increases when an entry is added or changed.
+    revision: u64,
+    entries: VecDeque<KeptEntry>,
+    pictures: VecDeque<(String, Bytes)>,
+    bytes: usize,
+}
+
+struct KeptEntry {
+    /// The revision of its last change.
+    revision: u64,
+    entry: TraceEntry,
+}
+
+/// The entry of an action under way. It is cancelled if it is dropped before its end.
+pub struct Entry {
+    trace: Trace,
+    id: u64,
+    at: Instant,
+    ended: bool,
+}
+
+/// What an observation adds to the entry of its action.
+#[derive(Debug, Default)]
+pub struct ActionTrace {
+    acted_at: Option<Pixel>,
+    hit: Option<Hit>,
+    effect: Option<Effect>,
+    regions: Vec<WireRect>,
+    settle_ms: Option<u32>,
+}
+
+/// The screen before and after an action, for small pictures.
+pub struct Crops {
+    pub before: Arc<Canvas>,
+    pub after: Arc<Canvas>,
+    pub regions: Vec<Rect>,
+    pub at: Option<Pixel>,
+}
+
+impl Default for Trace {
+    fn default() -> Self {
+        let shared = Shared { started: Instant::now(), kept: Mutex::default() };
+        Self { shared: Arc::new(shared) }
+    }
+}
+
+impl Trace {
+    /// Notes the beginning of an action.
+    pub fn begin(&self, action: &str, detail: Value) -> Entry {
+        let mut entry = TraceEntry::new(TraceKind::Action);
+        (entry.action, entry.detail) = (Some(action.to_owned()), detail);
+        let at = Instant::now();
+        Entry { trace: self.clone(), id: self.add(entry, at), at, ended: false }
+    }
+
+    fn add(&self, mut entry: TraceEntry, at: Instant) -> u64 {
+        let mut kept = self.shared.kept.lock();
+        kept.last += 1;
+        kept.revision += 1;
+        entry.id = kept.last;
+        entry.at_ms = self.ms(at);
+        if kept.entries.len() == MAX_ENTRIES {
+            kept.entries.pop_front();
+        }
+        let revision = kept.revision;
+        kept.entries.push_back(KeptEntry { revision, entry });
+        kept.last
+    }
+
+    fn ms(&self, at: Instant) -> u64 {
+        let since = at.saturating_duration_since(self.shared.started);
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn change(&self, id: u64, change: impl FnOnce(&mut TraceEntry)) {
+        let mut kept = self.shared.kept.lock();
+        let revision = kept.revision + 1;
+        if let Some(kept) = kept.entries.iter_mut().rev().find(|kept| kept.entry.id == id) {
+            change(&mut kept.entry);
+            kept.revision = revision;
+        }
+        kept.revision = revision;
+    }
+
+    /// The part of the trace that a reader wants.
+    pub fn read(&self, wanted: &ReadTrace) -> TraceLog {
+        let near = wanted.point();
+        let kept = self.shared.kept.lock();
+        let since = wanted.since.unwrap_or_default();
+        let entries = kept.entries.iter().filter(|kept| kept.revision > since);
+        let entries = entries.map(|kept| &kept.entry).filter(|entry| is_near(entry, near));
+        let mut entries: Vec<_> = entries.cloned().collect();
+        let limit = wanted.limit.unwrap_or(LIMIT) as usize;
+        let next = kept.revision;
+        drop(kept);
+        entries.drain(..entries.len().saturating_sub(limit));
+        TraceLog { entries, next, now_ms: self.ms(Instant::now()) }
+    }
+
+    /// A small JPEG picture.
+    pub fn picture(&self, id: &str) -> Result<Bytes, GuestError> {
+        let kept = self.shared.kept.lock();
+        let found = kept.pictures.iter().find(|(known, _)| known == id);
+        found.map(|(_, jpeg)| jpeg.clone()).ok_or_else(|| {
+            let message = format!("there is no picture {id}: the trace keeps only the last ones");
+            GuestError::Refused(ErrorBody::new(ErrorCode::NotFound, message))
+        })
+    }
+
+    fn keep(&self, id: String, jpeg: Vec<u8>) {
+        let mut kept = self.shared.kept.lock();
+        kept.bytes += jpeg.len();
+        kept.pictures.push_back((id, jpeg.into()));
+        while kept.bytes > MAX_BYTES {
+            let Some((_, gone)) = kept.pictures.pop_front() else { break };
+            kept.bytes = kept.bytes.saturating_sub(gone.len());
+        }
+    }
+
+    /// Notes what happened in the browser.
+    pub fn page(&self, event: PageEvent) {
+        let (kind, tab, url) = match event {
+            PageEvent::Navigated { tab, url } => (TraceKind::Navigated, Some(tab), Some(url)),
+            PageEvent::TabOpened { tab, url } => (TraceKind::TabOpened, Some(tab), Some(url)),
+            PageEvent::TabClosed { tab } => (TraceKind::TabClosed, Some(tab), None),
+            PageEvent::Dialog { tab } => (TraceKind::Dialog, Some(tab), None),
+            PageEvent::Download => (TraceKind::Download, None, None),
+        };
+        let mut entry = TraceEntry::new(kind);
+        entry.tab = tab;
+        entry.url = url.map(|url| url.chars().take(MAX_URL).collect());
+        self.add(entry, Instant::now());
+    }
+
+    /// Notes what happened to windows.
+    fn windows(&self, before: &SeenWindows, after: &SeenWindows, at: Instant) {
+        let note = |kind: TraceKind, window: &helmdeck_display::observe::SeenWindow| {
+            let mut entry = TraceEntry::new(kind);
+            entry.window = Some(window.id.to_string());
+            entry.title = Some(window.title.clone());
+            self.add(entry, at);
+        };
+        let find = |all: &'_ SeenWindows, id: u32| all.windows.iter().position(|w| w.id == id);
+        for window in after.windows.iter().filter(|window| !window.panel) {
+            let then = find(before, window.id).and_then(|index| before.windows.get(index));
+            match then {
+                None => note(TraceKind::WindowOpened, window),
+                Some(then) if then.title != window.title => note(TraceKind::TitleChanged, window),
+                Some(_) => {}
+            }
+        }
+        for window in before.windows.iter().filter(|window| !window.panel) {
+            if find(after, window.id).is_none() {
+                note(TraceKind::WindowClosed, window);
+            }
+        }
+        let active = after.active.filter(|active| before.active != Some(*active));
+        if let Some(window) = after.windows.iter().find(|window| active == Some(window.id)) {
+            note(TraceKind::FocusMoved, window);
+        }
+    }
+}
+
+impl Entry {
+    /// Notes the end of the action.
+    pub fn end(mut self, outcome: &str) {
+        self.ended = true;
+        self.note_end(outcome);
+    }
+
+    fn note_end(&self, outcome: &str) {
+        let took = u64::try_from(self.at.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.trace.change(self.id, |entry| {
+            (entry.took_ms, entry.outcome) = (Some(took), Some(outcome.to_owned()));
+        });
+    }
+
+    /// Adds what was observed, and pictures of it in the background.
+    pub fn observed(&self, seen: ActionTrace, crops: Option<Crops>) {
+        let ActionTrace { acted_at, hit, effect, regions, settle_ms } = seen;
+        self.trace.change(self.id, |entry| {
+            (entry.acted_at, entry.hit, entry.effect) = (acted_at, hit, effect);
+            (entry.regions, entry.settle_ms) = (regions, settle_ms);
+        });
+        let Some(crops) = crops else { return };
+        let (trace, id) = (self.trace.clone(), self.id);
+        helmdeck_task::spawn(async move { block_in_place(|| crops.keep(&trace, id)) });
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.note_end(ErrorCode::Cancelled.as_str());
+        }
+    }
+}
+
+impl ActionTrace {
+    pub fn of(observation: &Observation) -> Self {
+        Self {
+            acted_at: observation.acted_at,
+            hit: observation.hit.clone(),
+            effect: observation.effect,
+            regions: observation.regions.clone(),
+            settle_ms: observation.settle_ms,
+        }
+    }
+}
+
+impl Crops {
+    /// Makes small pictures of what changed, or of where the action was.
+    fn keep(&self, trace: &Trace, id: u64) {
+        let around = |point: Pixel| {
+            let Pixel { x, y } = point;
+            Rect::between(x - AROUND, y - AROUND, x + AROUND, y + AROUND)
+        };
+        let regions = self.regions.iter().copied().reduce(|one, other| one.union(&other));
+        let regions = regions.map(|rect| rect.inflated(MARGIN));
+        let Some(rect) = regions.or(self.at.map(around)) else { return };
+        for (canvas, when) in [(&self.before, "before"), (&self.after, "after")] {
+            let Ok(jpeg) = canvas.thumbnail(&rect, SIDE) else { continue };
+            let name = format!("crop-{id}-{when}");
+            trace.keep(name.clone(), jpeg);
+            trace.change(id, |entry| match when {
+                "before" => entry.before = Some(name),
+                _ => entry.after = Some(name),
+            });
+        }
+    }
+}
+
+fn is_near(entry: &TraceEntry, near: Option<Pixel>) -> bool {
+    let Some(Pixel { x, y }) = near else { return true };
+    let acted = entry
+        .acted_at
+        .is_some_and(|at| at.x.abs_diff(x).max(at.y.abs_diff(y)) <= NEAR.unsigned_abs());
+    let changed = |rect: &WireRect| {
+        let WireRect { x: left, y: top, width, height } = *rect;
+        Rect { x: left, y: top, width, height }.inflated(NEAR).contains_point(x, y)
+    };
+    acted || entry.regions.iter().any(changed)
+}
+
+/// Notes windows and focus, for the life of the guest. Costs nothing while nothing happens.
+pub async fn follow_windows(display: Display, trace: Trace) {
+    loop {
+        if let Ok(mut events) = display.window_events() {
+            let mut before = display.seen_windows().await.unwrap_or_default();
+            while events.next().await.is_ok() {
+                let at = Instant::now();
+                sleep(PAUSE).await;
+                let Ok(after) = display.seen_windows().await else { break };
+                trace.windows(&before, &after, at);
+                before = after;
+            }
+        }
+        // A program on the display may have made the server close our connection.
+        sleep(AGAIN).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn acted(trace: &Trace, x: i32) -> u64 {
+        let started = trace.begin("click", json!({ "x": x }));
+        let seen = ActionTrace { acted_at: Some(Pixel { x, y: 0 }), ..Default::default() };
+        let id = started.id;
+        started.observed(seen, None);
+        started.end("ok");
+        id
+    }
+
+    #[test]
+    fn a_reader_continues_where_it_stopped() {
+        let trace = Trace::default();
+        acted(&trace, 1);
+        let first = trace.read(&ReadTrace::default());
+        assert_eq!(first.entries.len(), 1);
+        assert_eq!(first.entries[0].outcome.as_deref(), Some("ok"));
+        acted(&trace, 2);
+        let wanted = ReadTrace { since: Some(first.next), ..Default::default() };
+        let second = trace.read(&wanted);
+        assert_eq!(second.entries.iter().map(|it| it.id).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn an_action_that_ends_after_it_was_read_is_read_again() {
+        let trace = Trace::default();
+        let started = trace.begin("click", Value::Null);
+        let first = trace.read(&ReadTrace::default());
+        assert_eq!(first.entries[0].outcome, None);
+        let wanted = ReadTrace { since: Some(first.next), ..Default::default() };
+        assert_eq!(trace.read(&wanted).entries, []);
+        started.end("ok");
+        let again = trace.read(&wanted).entries;
+        assert_eq!((again[0].id, again[0].outcome.as_deref()), (1, Some("ok")));
+    }
+
+    #[test]
+    fn an_action_whose_caller_left_is_cancelled() {
+        let trace = Trace::default();
+        drop(trace.begin("click", Value::Null));
+        let entries = trace.read(&ReadTrace::default()).entries;
+        assert_eq!(entries[0].outcome.as_deref(), Some("cancelled"));
+    }
+
+    #[test]
+    fn only_what_is_near_a_point_is_returned() {
+        let trace = Trace::default();
+        acted(&trace, 10);
+        acted(&trace, 500);
+        let wanted = ReadTrace { near: Some("450,40".into()), ..Default::default() };
+        let found = trace.read(&wanted).entries;
+        assert_eq!(found.iter().map(|it| it.id).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn entries_and_pictures_are_limited() {
+        let trace = Trace::default();
+        for nth in 0..2 * MAX_ENTRIES {
+            acted(&trace, nth as i32);
+        }
+        assert_eq!(trace.shared.kept.lock().entries.len(), MAX_ENTRIES);
+        for nth in 0..10 {
+            trace.keep(format!("crop-{nth}-after"), vec![0; 1 << 20]);
+        }
+        assert!(trace.shared.kept.lock().bytes <= MAX_BYTES);
+        assert!(trace.picture("crop-0-after").is_err());
+        assert!(trace.picture("crop-9-after").is_ok());
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn small_pictures_show_what_changed() {
+        let trace = Trace::default();
+        let started = trace.begin("click", Value::Null);
+        let canvas = |colour| Arc::new(Canvas::from_rgba(400, 300, &vec![colour; 400 * 300 * 4]));
+        let regions = vec![Rect { x: 100, y: 100, width: 20, height: 20 }];
+        let crops = Crops { before: canvas(0), after: canvas(255), regions, at: None };
+        crops.keep(&trace, started.id);
+        let entry = trace.read(&ReadTrace::default()).entries.remove(0);
+        let before = trace.picture(&entry.before.unwrap()).unwrap();
+        assert!(before.starts_with(&[0xff, 0xd8]));
+        assert!(trace.picture(&entry.after.unwrap()).is_ok());
+    }
+}

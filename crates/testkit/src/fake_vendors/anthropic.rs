@@ -1,0 +1,171 @@
+//! Anthropic's Messages.
+
+use serde_json::{Value, json};
+
+use super::{
+    Answer, FakeVendors, Refusal, error, event,
+    model::{Said, Seen, pieces},
+    refuse,
+};
+
+/// Pictures may have this many bytes of base64.
+const MAX_PICTURE: usize = 5 << 20;
+
+/// Answers, or refuses what Anthropic refuses.
+pub fn answer(vendor: &str, asked: &Value, has_version: bool) -> Result<Answer, Refusal> {
+    if vendor == "anthropic" && !has_version {
+        return Err(refuse(vendor, "anthropic-version: header is required"));
+    }
+    if asked["model"].as_str().is_none_or(|model| model.contains("missing")) {
+        let message = format!("model: {}", asked["model"].as_str().unwrap_or_default());
+        return Err((404, error(vendor, "not_found_error", &message)));
+    }
+    if !asked["max_tokens"].is_u64() {
+        return Err(refuse(vendor, "max_tokens: Field required"));
+    }
+    let said = check(vendor, asked)?.answer(vendor);
+    let (input, cached, output) = FakeVendors::USAGE;
+    let usage = json!({
+        "input_tokens": input - cached, "cache_read_input_tokens": cached,
+        "cache_creation_input_tokens": 0, "output_tokens": output,
+    });
+    let (block, reason) = match &said {
+        Said::Text(text) => (json!({ "type": "text", "text": text }), "end_turn"),
+        Said::Call(name, arguments) => {
+            let id = "toolu_fake";
+            let block = json!({ "type": "tool_use", "id": id, "name": name, "input": arguments });
+            (block, "tool_use")
+        }
+    };
+    let whole = json!({
+        "id": "msg_fake", "type": "message", "role": "assistant", "model": asked["model"],
+        "content": [block], "stop_reason": reason, "stop_sequence": null, "usage": usage,
+    });
+    if asked["stream"] != true {
+        return Ok(Answer::Whole(200, whole));
+    }
+    let mut events = Vec::new();
+    let mut write = |name: &str, mut data: Value| {
+        data["type"] = json!(name);
+        events.push(event(Some(name), &data));
+    };
+    let mut begun = whole.clone();
+    begun["content"] = json!([]);
+    begun["stop_reason"] = Value::Null;
+    begun["usage"]["output_tokens"] = json!(1);
+    write("message_start", json!({ "message": begun }));
+    write("ping", json!({}));
+    let deltas: Vec<_> = match &said {
+        Said::Text(text) => {
+            let block = json!({ "type": "text", "text": "" });
+            write("content_block_start", json!({ "index": 0, "content_block": block }));
+            pieces(text).into_iter().map(|it| json!({ "type": "text_delta", "text": it })).collect()
+        }
+        Said::Call(name, arguments) => {
+            let block =
+                json!({ "type": "tool_use", "id": "toolu_fake", "name": name, "input": {} });
+            write("content_block_start", json!({ "index": 0, "content_block": block }));
+            let text = arguments.to_string();
+            let pieces = [text[..5].to_owned(), text[5..].to_owned()];
+            let delta = |it| json!({ "type": "input_json_delta", "partial_json": it });
+            pieces.into_iter().map(delta).collect()
+        }
+    };
+    for delta in deltas {
+        write("content_block_delta", json!({ "index": 0, "delta": delta }));
+    }
+    write("content_block_stop", json!({ "index": 0 }));
+    let delta = json!({ "stop_reason": reason, "stop_sequence": null });
+    write("message_delta", json!({ "delta": delta, "usage": { "output_tokens": output } }));
+    write("message_stop", json!({}));
+    Ok(Answer::Events(events))
+}
+
+/// What the model sees. Every call is answered first thing in the next message.
+fn check(vendor: &str, asked: &Value) -> Result<Seen, Refusal> {
+    let none = Vec::new();
+    let messages = asked["messages"].as_array().unwrap_or(&none);
+    if messages.is_empty() {
+        return Err(refuse(vendor, "messages: at least one message is required"));
+    }
+    let mut seen = Seen {
+        tool: asked["tools"][0]["name"].as_str().map(str::to_owned),
+        must: matches!(asked["tool_choice"]["type"].as_str(), Some("any" | "tool")),
+        schema: asked["output_config"]["format"]["type"] == "json_schema",
+        ..Seen::default()
+    };
+    let mut open: Vec<&Value> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        let text = message["content"].as_str().map(|text| json!({ "type": "text", "text": text }));
+        let blocks: Vec<_> = match &text {
+            Some(block) => vec![block],
+            None => message["content"].as_array().unwrap_or(&none).iter().collect(),
+        };
+        if blocks.is_empty() {
+            return Err(refuse(vendor, format!("messages.{at}: content must not be empty")));
+        }
+        let results = blocks.iter().take_while(|it| it["type"] == "tool_result");
+        let results: Vec<_> = results.copied().collect();
+        let missing = open
+            .iter()
+            .find(|call| !results.iter().any(|result| result["tool_use_id"] == call["id"]));
+        if let Some(call) = missing {
+            let message = format!(
+                "messages.{at}: `tool_use` ids were found without `tool_result` blocks immediately \
+                 after: {}",
+                call["id"].as_str().unwrap_or_default()
+            );
+            return Err(refuse(vendor, message));
+        }
+        for result in &results {
+            let call = open.iter().find(|call| call["id"] == result["tool_use_id"]);
+            let Some(call) = call else {
+                let message = format!("messages.{at}: unexpected `tool_use_id` in `tool_result`");
+                return Err(refuse(vendor, message));
+            };
+            if call.get("toolset_name") != result.get("toolset_name") {
+                let message = format!("messages.{at}: `toolset_name` must match the `tool_use`");
+                return Err(refuse(vendor, message));
+            }
+            let text = result["content"].as_str().or(result["content"][0]["text"].as_str());
+            seen.outcome = Some(text.unwrap_or("a picture").to_owned());
+        }
+        open = Vec::new();
+        for block in blocks.into_iter().skip(results.len()) {
+            see(block, message["role"] == "user", &mut seen)
+                .map_err(|why| refuse(vendor, format!("messages.{at}{why}")))?;
+        }
+        if message["role"] == "assistant" {
+            let blocks = message["content"].as_array().unwrap_or(&none);
+            open = blocks.iter().filter(|block| block["type"] == "tool_use").collect();
+        }
+    }
+    match open.is_empty() {
+        true => Ok(seen),
+        false => Err(refuse(vendor, "messages: `tool_use` ids were found without `tool_result`")),
+    }
+}
+
+/// What a block other than a leading result adds, or what is wrong with it.
+fn see(block: &Value, user: bool, seen: &mut Seen) -> Result<(), String> {
+    match block["type"].as_str().unwrap_or_default() {
+        "text" if block["text"] == "" => Err(": text content blocks must be non-empty".to_owned()),
+        "text" if user => {
+            seen.words = block["text"].as_str().unwrap_or_default().to_owned();
+            seen.outcome = None;
+            Ok(())
+        }
+        "image" => {
+            let size = block["source"]["data"].as_str().map_or(0, str::len);
+            seen.pictures += size / 4 * 3;
+            match size > MAX_PICTURE {
+                true => Err(format!(
+                    ".content: image exceeds 5 MB maximum: {size} bytes > {MAX_PICTURE} bytes"
+                )),
+                false => Ok(()),
+            }
+        }
+        "tool_result" => Err(": `tool_result` blocks must come first".to_owned()),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,399 @@
+//! The loop: look, ask, act, observe, until the goal is verified.
+
+mod perform;
+mod stuck;
+mod turn;
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::pending;
+use helmdeck_wire::verify::Verified;
+use tokio::{sync::watch, time::sleep};
+
+use crate::{
+    action::{Action, Place},
+    clause::{Clause, clauses},
+    conversation::{Conversation, Picture},
+    element::Element,
+    evidence::{Deed, Need, evidence},
+    eyes::{Eyes, Failure, Model, Scene, Shot, Spent, Success, middle},
+    prompt,
+    report::{FinalShot, Outcome, Run, Step},
+    scope::Scope,
+    view::View,
+};
+use stuck::Repetition;
+
+/// How long the conditions of success may take to hold after a model says that it is done.
+const PATIENCE_MS: u32 = 2000;
+/// How often a model is told that its goal is not reached before the run ends unverified.
+const MOST_CLAIMS: u32 = 3;
+
+/// What to reach.
+#[derive(Debug, Clone, Default)]
+pub struct Goal {
+    /// In words.
+    pub instruction: String,
+    /// As conditions; may be empty.
+    pub success: Success,
+    /// Sites and programs that the run may use besides those where it starts.
+    pub allowed: Vec<String>,
+}
+
+/// How far a run may go.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Most replies of the model.
+    pub max_steps: u32,
+    /// Most tokens of one reply.
+    pub max_tokens: u32,
+    /// Longest time.
+    pub time: Duration,
+    /// Becomes true when the run shall stop.
+    pub stop: Option<watch::Receiver<bool>>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_steps: 20, max_tokens: 4096, time: Duration::from_secs(900), stop: None }
+    }
+}
+
+/// The end of a run.
+#[derive(Debug)]
+struct End {
+    outcome: Outcome,
+    reason: String,
+    evidence: Vec<String>,
+    question: Option<String>,
+}
+
+/// What a run knows.
+struct Runner<'a> {
+    goal: &'a Goal,
+    eyes: &'a dyn Eyes,
+    model: &'a dyn Model,
+    limits: &'a Limits,
+    watcher: &'a (dyn Fn(&Step) + Send + Sync),
+    clauses: Vec<Clause>,
+    scope: Scope,
+    scene: Scene,
+    deeds: Vec<Deed>,
+    steps: Vec<Step>,
+    number: u32,
+    calls: u32,
+    claims: u32,
+    answer: String,
+    spent: Spent,
+    repetition: Repetition,
+}
+
+/// Reaches a goal, and calls `watcher` after each step.
+pub async fn run(
+    goal: &Goal,
+    eyes: &dyn Eyes,
+    model: &dyn Model,
+    limits: &Limits,
+    watcher: &(dyn Fn(&Step) + Send + Sync),
+) -> Run {
+    let began = Instant::now();
+    let mut runner = Runner {
+        goal,
+        eyes,
+        model,
+        limits,
+        watcher,
+        clauses: clauses(&goal.instruction),
+        scope: Scope::default(),
+        scene: Scene::default(),
+        deeds: Vec::new(),
+        steps: Vec::new(),
+        number: 0,
+        calls: 0,
+        claims: 0,
+        answer: String::new(),
+        spent: Spent::default(),
+        repetition: Repetition::default(),
+    };
+    let end = tokio::select! {
+        end = runner.work() => end,
+        () = stopped(limits.stop.clone()) => End::new(Outcome::Cancelled, "the run was stopped"),
+        () = sleep(limits.time) => {
+            let reason = format!("the run took longer than {} s", limits.time.as_secs());
+            End::new(Outcome::Budget, reason)
+        }
+    };
+    eyes.tell("").await;
+    // A session that is over has no screen.
+    let shot = eyes.look(model.dialect().size_rule()).await.ok();
+    let asked = runner.calls > 0;
+    Run {
+        outcome: end.outcome,
+        completed: end.outcome == Outcome::Completed,
+        reason: end.reason,
+        evidence: end.evidence,
+        answer: runner.answer,
+        question: end.question,
+        steps: runner.steps,
+        model: asked.then(|| model.id().to_owned()),
+        dialect: asked.then(|| model.dialect().name().to_owned()),
+        model_calls: runner.calls,
+        spent: runner.spent,
+        took_ms: millis(began),
+        final_shot: shot.map(FinalShot::from),
+    }
+}
+
+async fn stopped(stop: Option<watch::Receiver<bool>>) {
+    if let Some(mut stop) = stop
+        && stop.wait_for(|stop| *stop).await.is_ok()
+    {
+        return;
+    }
+    // Nobody can stop it any more.
+    pending().await
+}
+
+fn millis(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+impl End {
+    fn new(outcome: Outcome, reason: impl Into<String>) -> Self {
+        Self { outcome, reason: reason.into(), evidence: Vec::new(), question: None }
+    }
+
+    fn completed(reason: &str, evidence: Vec<String>) -> Self {
+        Self { evidence, ..Self::new(Outcome::Completed, reason) }
+    }
+
+    fn question(question: &str) -> Self {
+        let question = question.to_owned();
+        let reason = format!("a person has to decide: {question}");
+        Self { question: Some(question), ..Self::new(Outcome::NeedsConfirmation, reason) }
+    }
+}
+
+impl From<Failure> for End {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Bad(reason) => Self::new(Outcome::Stuck, reason),
+            Failure::ControlTaken(reason) => Self::new(Outcome::ControlTaken, reason),
+            Failure::Denied(reason) => Self::new(Outcome::Denied, reason),
+            Failure::Gone(reason) => Self::new(Outcome::Cancelled, reason),
+        }
+    }
+}
+
+impl Runner<'_> {
+    async fn work(&mut self) -> End {
+        match self.all_steps().await {
+            Ok(end) | Err(end) => end,
+        }
+    }
+
+    async fn all_steps(&mut self) -> Result<End, End> {
+        self.scene = self.eyes.scene().await?;
+        self.scope = Scope::new(&self.scene, &self.goal.instruction, &self.goal.allowed);
+        if let Some(verified) = self.holds(0).await? {
+            return Ok(End::completed("the conditions held from the beginning", found(&verified)));
+        }
+        if let Some(end) = self.without_model().await? {
+            return Ok(end);
+        }
+        let dialect = self.model.dialect();
+        let shot = self.eyes.look(dialect.size_rule()).await?;
+        let mut conversation = Conversation {
+            dialect,
+            view: view_of(&shot),
+            system: prompt::system(dialect),
+            goal: prompt::goal(&self.goal.instruction),
+            first: picture_of(&shot, false),
+            exchanges: Vec::new(),
+        };
+        for number in 1..=self.limits.max_steps {
+            self.number = number;
+            if self.limits.stop.as_ref().is_some_and(|stop| *stop.borrow()) {
+                return Ok(End::new(Outcome::Cancelled, "the run was stopped"));
+            }
+            if let Some(end) = self.turn(&mut conversation).await? {
+                return Ok(end);
+            }
+        }
+        // What the last step began may have become true only now.
+        if let Some(verified) = self.holds(PATIENCE_MS).await? {
+            return Ok(End::completed("the conditions hold", found(&verified)));
+        }
+        let reason = format!("the goal was not reached in {} steps", self.limits.max_steps);
+        Ok(End::new(Outcome::MaxSteps, reason))
+    }
+
+    /// If exactly one element is what the instruction names, no model is needed.
+    async fn without_model(&mut self) -> Result<Option<End>, End> {
+        let element = match self.clauses.as_slice() {
+            [Clause::Use(element) | Clause::Focus(element)] => element.clone(),
+            _ => return Ok(None),
+        };
+        let Some((at, _)) = self.element(&element).await else { return Ok(None) };
+        let action = Action::Click {
+            at: Some(Place::At(at)),
+            button: helmdeck_wire::pointer::Button::Left,
+            count: 1,
+            modifiers: Vec::new(),
+        };
+        // Other kinds of clicks are for the model.
+        let verb = self.goal.instruction.trim().to_lowercase();
+        if verb.starts_with("double") || verb.starts_with("right") {
+            return Ok(None);
+        }
+        let step = Step {
+            said: format!("Exactly one element is called {:?}: no model is needed.", element.name),
+            without_model: true,
+            ..Step::default()
+        };
+        self.tell(&format!("clicking {}", element.name)).await;
+        // If it fails or does nothing, a model may know why.
+        let _ = self.perform(&action, step, false).await?;
+        self.reached().await
+    }
+
+    /// The one element with exactly this name, and its place.
+    async fn element(
+        &self,
+        element: &Element,
+    ) -> Option<(helmdeck_wire::point::Pixel, helmdeck_wire::point::Rect)> {
+        for name in element.names() {
+            let Ok(found) = self.eyes.find(&name).await else { continue };
+            let usable = |it: &&helmdeck_wire::tree::Candidate| {
+                let disabled = it.states.iter().any(|state| state == "disabled");
+                let text = matches!(it.role.as_str(), "text" | "statictext" | "label" | "heading");
+                element.fits(&it.name, &it.role) && !text && !disabled && !it.off_screen
+            };
+            let mut same = found.iter().filter(usable);
+            if let (Some(one), None) = (same.next(), same.next()) {
+                return Some((middle(one.rect), one.rect));
+            }
+        }
+        None
+    }
+
+    /// Whether the conditions of success hold. Nothing if there are none.
+    async fn holds(&self, within_ms: u32) -> Result<Option<Verified>, End> {
+        if self.goal.success.is_empty() {
+            return Ok(None);
+        }
+        match self.eyes.verify(&self.goal.success, within_ms).await {
+            Ok(verified) => Ok(verified.holds.then_some(verified)),
+            Err(Failure::Bad(_)) => Ok(None),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Whether the goal is reached, whatever the model says.
+    async fn reached(&mut self) -> Result<Option<End>, End> {
+        if !self.goal.success.is_empty() {
+            let verified = self.holds(0).await?;
+            return Ok(verified.map(|it| End::completed("the conditions hold", found(&it))));
+        }
+        let looks = |clause: &Clause| matches!(clause, Clause::Visit(_) | Clause::Focus(_));
+        if self.clauses.iter().any(looks) {
+            self.scene = self.eyes.scene().await?;
+        }
+        let proof = evidence(&self.clauses, &self.deeds, &self.scene, Need::Certain);
+        Ok(proof.map(|proof| {
+            End::completed("everything that the instruction names was seen to happen", proof)
+        }))
+    }
+
+    /// What to make of a model that says that it is done: the end, or what to tell it.
+    async fn judge(&mut self, said: &str) -> Result<Result<End, String>, End> {
+        self.answer = shortened(said, 2000);
+        self.claims += 1;
+        if !self.goal.success.is_empty() {
+            let checked = match self.eyes.verify(&self.goal.success, PATIENCE_MS).await {
+                Ok(verified) if verified.holds => {
+                    return Ok(Ok(End::completed("the conditions hold", found(&verified))));
+                }
+                Ok(verified) => missing(&verified),
+                Err(Failure::Bad(reason)) => reason,
+                Err(other) => return Err(other.into()),
+            };
+            let reason = format!("the model says that it is done, but: {checked}");
+            return Ok(match self.claims >= MOST_CLAIMS {
+                true => Ok(End::new(Outcome::Unverified, reason)),
+                false => Err(format!(
+                    "The goal is not reached yet: {}. Continue.",
+                    prompt::data(&checked)
+                )),
+            });
+        }
+        self.scene = self.eyes.scene().await?;
+        if let Some(proof) = evidence(&self.clauses, &self.deeds, &self.scene, Need::Plausible) {
+            return Ok(Ok(End::completed("the model says so, and it was seen to happen", proof)));
+        }
+        let checkable = !self.clauses.iter().any(|clause| matches!(clause, Clause::Other(_)));
+        if checkable && self.claims < MOST_CLAIMS {
+            let hint = "Nothing shows that the goal is reached: what it names was not hit, or nothing changed. \
+                        Look again and continue, or say again that it is done.";
+            return Ok(Err(hint.to_owned()));
+        }
+        let reason = "the model says that it is done, but nothing that was observed shows it";
+        Ok(Ok(End::new(Outcome::Unverified, reason)))
+    }
+
+    /// Asks the person who watches.
+    async fn permitted(&self, question: &str) -> Result<(), End> {
+        match self.eyes.confirm(question).await {
+            Some(true) => Ok(()),
+            Some(false) => Err(End::new(Outcome::Denied, format!("a person refused: {question}"))),
+            None => Err(End::question(question)),
+        }
+    }
+
+    async fn tell(&self, what: &str) {
+        let model = self.model.id();
+        let status = match self.number {
+            0 => format!("without a model · {what}"),
+            number => format!("{model} · step {number}/{} · {what}", self.limits.max_steps),
+        };
+        self.eyes.tell(&status).await;
+    }
+
+    fn record(&mut self, step: Step) {
+        (self.watcher)(&step);
+        self.steps.push(step);
+    }
+}
+
+fn view_of(shot: &Shot) -> View {
+    View { screen: (shot.rect.width, shot.rect.height), picture: shot.size }
+}
+
+fn picture_of(shot: &Shot, part: bool) -> Picture {
+    Picture {
+        shot: shot.id.clone(),
+        media_type: shot.media_type.clone(),
+        data: Some(shot.data.clone()),
+        size: shot.size,
+        part: part.then_some(shot.rect),
+    }
+}
+
+fn found(verified: &Verified) -> Vec<String> {
+    let holding = verified.evidence.iter().filter(|evidence| evidence.holds);
+    holding.map(|it| format!("{}: {}", it.condition, it.found)).collect()
+}
+
+fn missing(verified: &Verified) -> String {
+    let failing = verified.evidence.iter().filter(|evidence| !evidence.holds);
+    let failing: Vec<_> =
+        failing.map(|it| format!("{} does not hold: {}", it.condition, it.found)).collect();
+    failing.join("; ")
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default().trim_end()),
+        None => text.to_owned(),
+    }
+}

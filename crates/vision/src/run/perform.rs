@@ -1,0 +1,126 @@
+//! One action of a run.
+
+use std::time::Instant;
+
+use helmdeck_wire::observe::Effect;
+
+use super::{End, Runner, millis};
+use crate::{
+    action::{Action, Place},
+    clause::Clause,
+    evidence::{Deed, is_done},
+    eyes::{Acted, Failure, distance},
+    report::{Step, shown},
+};
+
+/// How far a click may miss the element that the instruction names.
+const NEAR: i32 = 48;
+/// Effects after which the run may be elsewhere.
+const MOVING: [Effect; 7] = [
+    Effect::Navigated,
+    Effect::TabOpened,
+    Effect::WindowOpened,
+    Effect::Dialog,
+    Effect::Download,
+    Effect::TitleChanged,
+    Effect::FocusMoved,
+];
+
+impl Runner<'_> {
+    /// Does one action and records the step. Its own failure is returned as words.
+    pub(super) async fn perform(
+        &mut self,
+        action: &Action,
+        mut step: Step,
+        picture: bool,
+    ) -> Result<Result<Acted, String>, End> {
+        let began = Instant::now();
+        step.step = self.number;
+        step.action = Some(shown(action, &self.goal.instruction));
+        if let Some(reason) = self.scope.leaves(action) {
+            step.problem = Some(reason.clone());
+            self.record(step.clone());
+            self.permitted(&reason).await?;
+            self.steps.pop();
+            step.problem = None;
+        }
+        let (action, name) = self.aimed(action).await;
+        step.moved_to =
+            action.pixel().filter(|at| step.action.as_ref().and_then(Action::pixel) != Some(*at));
+        if self.number > 0 {
+            let what = match &name {
+                Some(name) => format!("clicking {name}"),
+                None => action.label(),
+            };
+            self.tell(&what).await;
+        }
+        let acted = match self.eyes.act(&action, picture).await {
+            Ok(acted) => acted,
+            Err(Failure::Bad(reason)) => {
+                step.problem = Some(reason.clone());
+                step.took_ms += millis(began);
+                self.record(step);
+                return Ok(Err(reason));
+            }
+            Err(other) => {
+                let end = End::from(other);
+                step.problem = Some(end.reason.clone());
+                self.record(step);
+                return Err(end);
+            }
+        };
+        let seen = &acted.observation;
+        let window = self.scene.front().map(|window| window.rect);
+        let deed = Deed::new(&action, seen, window);
+        step.hit.clone_from(&seen.hit);
+        step.effect = seen.effect;
+        step.effects.clone_from(&seen.effects);
+        step.regions = seen.regions.iter().take(20).copied().collect();
+        step.took_ms += millis(began);
+        let effects = deed.effects.clone();
+        if !action.only_looks() {
+            self.deeds.push(deed);
+        }
+        self.record(step);
+        if effects.iter().any(|effect| MOVING.contains(effect)) {
+            let now = self.eyes.scene().await?;
+            let left = self.scope.left(&self.scene, &now, &effects);
+            self.scene = now;
+            if let Some(reason) = left {
+                self.permitted(&reason).await?;
+            }
+        }
+        Ok(Ok(acted))
+    }
+
+    /// Moves a click that narrowly misses the one element that the instruction names, and says its name.
+    async fn aimed(&self, action: &Action) -> (Action, Option<String>) {
+        let Action::Click { at: Some(Place::At(at)), button, count, modifiers } = action else {
+            return (action.clone(), None);
+        };
+        let wanted = self.clauses.iter().filter(|clause| !is_done(clause, &self.deeds));
+        for clause in wanted {
+            let (Clause::Use(element)
+            | Clause::Focus(element)
+            | Clause::Enter { field: Some(element), .. }) = clause
+            else {
+                continue;
+            };
+            let Some((centre, rect)) = self.element(element).await else { continue };
+            match distance(*at, rect) {
+                0 => return (action.clone(), Some(element.name.clone())),
+                1..=NEAR => {
+                    let moved = Action::Click {
+                        at: Some(Place::At(centre)),
+                        button: *button,
+                        count: *count,
+                        modifiers: modifiers.clone(),
+                    };
+                    return (moved, Some(element.name.clone()));
+                }
+                _ => {}
+            }
+        }
+        (action.clone(), None)
+    }
+}

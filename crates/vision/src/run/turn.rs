@@ -1,0 +1,302 @@
+//! One turn of a run: a reply of the model, and what comes of it.
+
+use std::{sync::Arc, time::Instant};
+
+use helmdeck_wire::observe::ObservedPicture;
+use serde_json::Value;
+
+use super::{End, Runner, millis, picture_of, shortened, stuck::Advice, view_of};
+use crate::{
+    action::Action,
+    conversation::{CallResult, Conversation, Exchange, Picture},
+    eyes::{Acted, Failure, ModelFailure, Shot},
+    prompt,
+    report::{Outcome, Step},
+    turn::{Call, Turn},
+};
+
+/// Words of a model that a step keeps.
+const SAID: usize = 300;
+/// A change that covers more of the screen than this is shown as a whole picture, in parts of ten.
+const MOST_OF_THE_SCREEN: u64 = 6;
+
+/// What is collected in a turn.
+struct Collected {
+    results: Vec<CallResult>,
+    notes: Vec<String>,
+    /// What the first step of the turn gets.
+    first: Option<Step>,
+    failed: bool,
+    looked: bool,
+}
+
+impl Runner<'_> {
+    /// Asks the model and does what it says.
+    pub(super) async fn turn(
+        &mut self,
+        conversation: &mut Conversation,
+    ) -> Result<Option<End>, End> {
+        let began = Instant::now();
+        let shot = last_shot(conversation);
+        self.tell("thinking").await;
+        self.calls += 1;
+        let body = conversation.request(self.model.id(), self.limits.max_tokens);
+        let reply = match self.model.ask(body).await {
+            Ok(reply) => reply,
+            Err(ModelFailure::Malformed(reason)) => {
+                let step =
+                    Step { problem: Some(reason), took_ms: millis(began), ..Step::default() };
+                self.bad(
+                    conversation,
+                    Value::Null,
+                    Step { shot, ..step },
+                    "Your reply could not be read: answer again.",
+                );
+                return Ok(None);
+            }
+            Err(ModelFailure::Budget(reason)) => return Err(End::new(Outcome::Budget, reason)),
+            Err(ModelFailure::Denied(reason)) => return Err(End::new(Outcome::Denied, reason)),
+            Err(ModelFailure::Provider(reason)) => {
+                return Err(End::new(Outcome::ProviderError, reason));
+            }
+        };
+        self.spent.add(reply.spent);
+        let took_ms = millis(began);
+        let step =
+            Step { step: self.number, shot, took_ms, spent: Some(reply.spent), ..Step::default() };
+        let turn = match conversation.dialect.read(&reply.body, &conversation.view) {
+            Ok(turn) => turn,
+            Err(bad) => {
+                let step = Step { problem: Some(bad.hint.clone()), ..step };
+                self.bad(conversation, reply.body, step, &bad.hint);
+                return Ok(None);
+            }
+        };
+        let step = Step { said: shortened(&turn.thought, SAID), ..step };
+        self.follow(conversation, reply.body, &turn, step).await
+    }
+
+    /// A reply that cannot be followed is one bad step.
+    fn bad(&mut self, conversation: &mut Conversation, reply: Value, step: Step, hint: &str) {
+        self.record(Step { step: self.number, ..step });
+        let note = Some(format!("{hint} The screen has not changed."));
+        conversation.push(Exchange { reply, results: Vec::new(), note, picture: None });
+    }
+
+    async fn follow(
+        &mut self,
+        conversation: &mut Conversation,
+        reply: Value,
+        turn: &Turn,
+        step: Step,
+    ) -> Result<Option<End>, End> {
+        for safety in &turn.safety {
+            if let Err(end) = self.permitted(&safety.message).await {
+                self.record(Step { problem: Some(safety.message.clone()), ..step });
+                return Err(end);
+            }
+        }
+        let mut collected = Collected {
+            results: Vec::new(),
+            notes: Vec::new(),
+            first: Some(step),
+            failed: false,
+            looked: false,
+        };
+        let acknowledged: Vec<Value> =
+            turn.safety.iter().map(|safety| safety.acknowledgement.clone()).collect();
+        for call in &turn.calls {
+            let ended = self.call(conversation, call, &acknowledged, &mut collected).await?;
+            if ended.is_some() {
+                return Ok(ended);
+            }
+        }
+        if let Some(said) = &turn.done {
+            if let Some(step) = collected.first.take() {
+                self.record(Step {
+                    action: Some(Action::Done { text: shortened(said, SAID) }),
+                    ..step
+                });
+            }
+            match self.judge(said).await? {
+                Ok(end) => return Ok(Some(end)),
+                Err(hint) => collected.notes.push(hint),
+            }
+        }
+        let Collected { mut results, notes, looked, .. } = collected;
+        let mut picture = None;
+        if !conversation.dialect.takes_parts() && !looked {
+            // These vendors expect the whole screen after each turn.
+            let shown = self.whole(conversation).await?;
+            match results.last_mut() {
+                Some(last) => last.picture = Some(shown),
+                None => picture = Some(shown),
+            }
+        }
+        let note = (!notes.is_empty()).then(|| notes.join("\n"));
+        conversation.push(Exchange { reply, results, note, picture });
+        Ok(None)
+    }
+
+    /// Does what one call wants.
+    async fn call(
+        &mut self,
+        conversation: &mut Conversation,
+        call: &Call,
+        acknowledged: &[Value],
+        collected: &mut Collected,
+    ) -> Result<Option<End>, End> {
+        let result = |text: String, failed: bool, picture: Option<Picture>| CallResult {
+            id: call.id.clone(),
+            text,
+            picture,
+            failed,
+            acknowledged: acknowledged.to_vec(),
+        };
+        if collected.failed {
+            collected.results.push(result(
+                "Not done, because an earlier action failed.".to_owned(),
+                true,
+                None,
+            ));
+            return Ok(None);
+        }
+        let actions = match &call.actions {
+            Ok(actions) => actions,
+            Err(bad) => {
+                let step = self.next_step(collected);
+                self.record(Step { problem: Some(bad.hint.clone()), ..step });
+                collected.failed = true;
+                collected.results.push(result(bad.hint.clone(), true, None));
+                return Ok(None);
+            }
+        };
+        let (mut words, mut picture) = (Vec::new(), None);
+        for (at, action) in actions.iter().enumerate() {
+            // Judged when everything else is done.
+            if matches!(action, Action::Done { .. }) {
+                words.push("Noted.".to_owned());
+                continue;
+            }
+            if let Action::AskUser { text } = action {
+                return Err(self.asks(action, text, collected));
+            }
+            let step = self.next_step(collected);
+            let parts = conversation.dialect.takes_parts();
+            let acted = match self.perform(action, step, parts).await? {
+                Ok(acted) => acted,
+                Err(reason) => {
+                    let left = actions.len() - at - 1;
+                    let rest = if left > 0 { " The actions after it were not done." } else { "" };
+                    words.push(format!(
+                        "Action {} failed: {}{rest}",
+                        at + 1,
+                        prompt::data(&reason)
+                    ));
+                    collected.failed = true;
+                    break;
+                }
+            };
+            let changed = acted.observation.changed == Some(true)
+                || self.deeds.last().is_some_and(|deed| !action.only_looks() && deed.changed());
+            words.push(prompt::happened(action, &acted));
+            match self.repetition.count(action, changed) {
+                Advice::None => {}
+                Advice::Hint(hint) => words.push(hint),
+                Advice::End(reason) => return Err(End::new(Outcome::Stuck, reason)),
+            }
+            if !action.only_looks() || !self.goal.success.is_empty() {
+                let ended = self.reached().await?;
+                if ended.is_some() {
+                    return Ok(ended);
+                }
+            }
+            let shown = self.shown(conversation, action, &acted).await?;
+            if let Some((shown, is_whole)) = shown {
+                collected.looked |= is_whole;
+                picture = Some(shown);
+            }
+        }
+        let failed = collected.failed;
+        collected.results.push(result(words.join("\n"), failed, picture));
+        Ok(None)
+    }
+
+    /// The model asks for a person.
+    fn asks(&mut self, action: &Action, text: &str, collected: &mut Collected) -> End {
+        let step = self.next_step(collected);
+        self.record(Step { action: Some(action.clone()), ..step });
+        let text = if text.is_empty() { "the model asks for a person" } else { text };
+        self.answer = shortened(text, 2000);
+        End::question(text)
+    }
+
+    /// The picture that shows what an action did, and whether it is the whole screen.
+    async fn shown(
+        &self,
+        conversation: &mut Conversation,
+        action: &Action,
+        acted: &Acted,
+    ) -> Result<Option<(Picture, bool)>, End> {
+        if let Action::Zoom { region } = action {
+            return match self.eyes.zoom(*region).await {
+                Ok(shot) => Ok(Some((picture_of(&shot, true), false))),
+                Err(Failure::Bad(_)) => Ok(None),
+                Err(other) => Err(other.into()),
+            };
+        }
+        if *action == Action::Screenshot {
+            return Ok(Some((self.whole(conversation).await?, true)));
+        }
+        if !conversation.dialect.takes_parts() {
+            return Ok(None);
+        }
+        match &acted.observation.picture {
+            Some(seen) => match part_of(seen, conversation) {
+                Some(part) => Ok(Some((part, false))),
+                None => Ok(Some((self.whole(conversation).await?, true))),
+            },
+            None if acted.observation.changed == Some(true) => {
+                Ok(Some((self.whole(conversation).await?, true)))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The whole screen in the vendor's size. Later positions refer to it.
+    async fn whole(&self, conversation: &mut Conversation) -> Result<Picture, End> {
+        let shot: Shot = self.eyes.look(conversation.dialect.size_rule()).await?;
+        conversation.view = view_of(&shot);
+        Ok(picture_of(&shot, false))
+    }
+
+    fn next_step(&self, collected: &mut Collected) -> Step {
+        collected.first.take().unwrap_or_else(|| Step { step: self.number, ..Step::default() })
+    }
+}
+
+/// A part of the screen, if it is small and the vendor sees it as it is.
+fn part_of(seen: &ObservedPicture, conversation: &Conversation) -> Option<Picture> {
+    let (wide, high) = conversation.view.screen;
+    let area = u64::from(seen.rect.width) * u64::from(seen.rect.height);
+    let side = |length: u32| ((f64::from(length) * seen.scale).round() as u32).max(1);
+    let size = (side(seen.rect.width), side(seen.rect.height));
+    let fits = conversation.dialect.size_rule().size(size.0, size.1) == size;
+    (fits && area * 10 <= u64::from(wide) * u64::from(high) * MOST_OF_THE_SCREEN).then(|| Picture {
+        shot: seen.id.0.clone(),
+        media_type: seen.media_type.clone(),
+        data: Some(Arc::from(seen.data.as_str())),
+        size,
+        part: Some(seen.rect),
+    })
+}
+
+/// The newest picture that the model has.
+fn last_shot(conversation: &Conversation) -> Option<String> {
+    let shown = conversation.exchanges.iter().rev().flat_map(|exchange| {
+        let results = exchange.results.iter().rev().filter_map(|result| result.picture.as_ref());
+        exchange.picture.iter().chain(results)
+    });
+    let newest = shown.map(|picture| picture.shot.clone()).next();
+    Some(newest.unwrap_or_else(|| conversation.first.shot.clone()))
+}

@@ -1,0 +1,239 @@
+//! The scope of a run: the sites and programs where it starts, or that the instruction names.
+//!
+//! What a page says is no reason to leave it, and neither is what a model says: it may have read the page.
+
+use helmdeck_wire::observe::Effect;
+
+use crate::{
+    action::Action,
+    clause::{address, words},
+    eyes::Scene,
+};
+
+/// Pages of the browser itself.
+const INTERNAL: [&str; 6] = ["about:", "chrome:", "chrome-error:", "data:", "blob:", "devtools:"];
+
+/// A host and a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    host: String,
+    port: Option<u16>,
+}
+
+/// Where a run may act.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    sites: Vec<Site>,
+    classes: Vec<String>,
+    words: Vec<String>,
+}
+
+impl Site {
+    /// The site of an address, with or without a scheme.
+    pub fn of(address: &str) -> Option<Self> {
+        let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let authority = authority.rsplit('@').next().unwrap_or_default();
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if port.chars().all(|c| c.is_ascii_digit()) => {
+                (host, port.parse().ok())
+            }
+            _ => (authority, None),
+        };
+        let host = host.trim_end_matches('.').to_lowercase();
+        let host = host.strip_prefix("www.").unwrap_or(&host).to_owned();
+        let usual = match scheme {
+            "https" => Some(443),
+            "http" => Some(80),
+            _ => None,
+        };
+        (!host.is_empty()).then_some(Self { host, port: port.filter(|port| Some(*port) != usual) })
+    }
+
+    /// Whether another site is this one, or below it.
+    pub fn covers(&self, other: &Self) -> bool {
+        let below = other.host.strip_suffix(&self.host).is_some_and(|rest| rest.ends_with('.'));
+        let same = self.host == other.host;
+        let local = self.host.parse::<std::net::IpAddr>().is_ok() || self.host == "localhost";
+        (same && self.port == other.port) || (below && !local && self.port == other.port)
+    }
+}
+
+impl Scope {
+    /// From where the run starts, what its instruction names, and what the caller allows besides.
+    pub fn new(scene: &Scene, instruction: &str, allowed: &[String]) -> Self {
+        let mut sites: Vec<Site> = scene
+            .windows
+            .iter()
+            .filter_map(|window| window.url.as_deref())
+            .filter(|url| !is_internal(url))
+            .filter_map(Site::of)
+            .collect();
+        let named = instruction.split_whitespace().filter_map(address);
+        sites.extend(named.chain(allowed.iter().cloned()).filter_map(|it| Site::of(&it)));
+        let classes = scene.windows.iter().map(|window| window.class.to_lowercase()).collect();
+        let allowed = allowed.iter().flat_map(|it| words(it));
+        Self { sites, classes, words: words(instruction).into_iter().chain(allowed).collect() }
+    }
+
+    fn names(&self, any: &[&str]) -> bool {
+        any.iter().any(|word| self.words.iter().any(|own| own.starts_with(word)))
+    }
+
+    fn has(&self, url: &str) -> bool {
+        is_internal(url)
+            || Site::of(url).is_some_and(|site| self.sites.iter().any(|own| own.covers(&site)))
+    }
+
+    /// Why an action would leave the scope.
+    pub fn leaves(&self, action: &Action) -> Option<String> {
+        let outside = |url: &str| {
+            let site = Site::of(url).map_or_else(|| url.to_owned(), |site| site.host);
+            format!(
+                "it wants to open {site}, which is not where the run started and not in the instruction"
+            )
+        };
+        match action {
+            Action::Navigate { url } => (!self.has(url)).then(|| outside(url)),
+            // An address that is typed will be opened.
+            Action::Type { text } | Action::Fill { text, .. } => {
+                let text = text.trim();
+                let is_address = !text.contains(char::is_whitespace) && !text.contains('@');
+                let url = address(text)
+                    .filter(|_| is_address && (text.contains("://") || is_host(text)))?;
+                (!self.has(&url)).then(|| outside(&url))
+            }
+            _ => None,
+        }
+    }
+
+    /// Why what happened left the scope.
+    pub fn left(&self, before: &Scene, after: &Scene, effects: &[Effect]) -> Option<String> {
+        if effects.contains(&Effect::Download) && !self.names(&["download", "save", "export"]) {
+            return Some("a download began, which the instruction does not ask for".to_owned());
+        }
+        for window in &after.windows {
+            if let Some(url) = window.url.as_deref()
+                && !self.has(url)
+                && !before.windows.iter().any(|old| old.url.as_deref() == Some(url))
+            {
+                let site = Site::of(url).map_or_else(|| url.to_owned(), |site| site.host);
+                return Some(format!(
+                    "the browser went to {site}, outside of where the run started"
+                ));
+            }
+            let class = window.class.to_lowercase();
+            let known = class.is_empty()
+                || self.classes.contains(&class)
+                || words(&class).iter().any(|part| part.len() > 2 && self.words.contains(part))
+                || self.words.iter().any(|word| word.len() > 3 && class.contains(word.as_str()));
+            if !known {
+                return Some(format!("the program {} was started", window.class));
+            }
+            let title = window.title.to_lowercase();
+            let uploads = ["file upload", "open file", "select file", "choose file"];
+            let is_new = !before.windows.iter().any(|old| old.title == window.title);
+            if is_new
+                && uploads.iter().any(|part| title.contains(part))
+                && !self.names(&["upload", "attach", "file", "open"])
+            {
+                return Some(
+                    "a file would be uploaded, which the instruction does not ask for".to_owned(),
+                );
+            }
+        }
+        None
+    }
+}
+
+fn is_internal(url: &str) -> bool {
+    url.is_empty() || INTERNAL.iter().any(|scheme| url.starts_with(scheme))
+}
+
+/// Whether a text is a host with a usual ending, and not a file name or a version.
+fn is_host(text: &str) -> bool {
+    const FILES: [&str; 14] = [
+        "txt", "md", "pdf", "png", "jpg", "rs", "py", "sh", "csv", "json", "html", "doc", "docx",
+        "zip",
+    ];
+    let host = text.split(['/', ':', '?']).next().unwrap_or_default();
+    let last = host.rsplit('.').next().unwrap_or_default().to_lowercase();
+    let is_address = host.parse::<std::net::IpAddr>().is_ok() || host == "localhost";
+    is_address || (!FILES.contains(&last.as_str()) && last.chars().all(char::is_alphabetic))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eyes::SceneWindow;
+
+    fn scene(windows: &[(&str, &str)]) -> Scene {
+        let window = |(class, url): &(&str, &str)| SceneWindow {
+            class: (*class).to_owned(),
+            url: (!url.is_empty()).then(|| (*url).to_owned()),
+            ..SceneWindow::default()
+        };
+        Scene { windows: windows.iter().map(window).collect(), focus: None }
+    }
+
+    fn opens(scope: &Scope, url: &str) -> bool {
+        scope.leaves(&Action::Navigate { url: url.to_owned() }).is_none()
+    }
+
+    #[test]
+    fn a_run_stays_on_the_sites_where_it_starts_or_that_are_named() {
+        let start = scene(&[("Chromium", "https://www.shop.test/cart")]);
+        let scope = Scope::new(&start, "Compare with https://other.test:8443/x and mail.test", &[]);
+        for url in [
+            "https://shop.test/",
+            "https://pay.shop.test/a",
+            "https://other.test:8443/",
+            "http://mail.test",
+            "about:blank",
+        ] {
+            assert!(opens(&scope, url), "{url}");
+        }
+        for url in [
+            "https://evil.test/",
+            "https://shop.test.evil.test/",
+            "https://other.test/",
+            "https://notshop.test/",
+        ] {
+            assert!(!opens(&scope, url), "{url}");
+        }
+        let local = Scope::new(&scene(&[("Chromium", "http://127.0.0.1:8000/")]), "Click OK", &[]);
+        assert!(
+            opens(&local, "http://127.0.0.1:8000/next") && !opens(&local, "http://127.0.0.1:9000/")
+        );
+        let allowed = Scope::new(&start, "Click OK", &["evil.test".to_owned()]);
+        assert!(opens(&allowed, "https://evil.test/"));
+    }
+
+    #[test]
+    fn a_typed_address_counts_but_other_text_does_not() {
+        let scope =
+            Scope::new(&scene(&[("Chromium", "https://shop.test/")]), "Fill in the form", &[]);
+        let leaves = |text: &str| scope.leaves(&Action::Type { text: text.to_owned() }).is_some();
+        for text in ["https://evil.test/?q=1", "evil.test", "evil.test/steal\n", "10.0.0.1/x"] {
+            assert!(leaves(text), "{text}");
+        }
+        for text in
+            ["Ann", "ann@evil.test", "notes.txt", "1.5", "see evil.test for more", "shop.test/a"]
+        {
+            assert!(!leaves(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn new_programs_downloads_and_foreign_pages_are_noticed() {
+        let start = scene(&[("Chromium", "https://shop.test/")]);
+        let scope = Scope::new(&start, "Click OK", &[]);
+        assert_eq!(scope.left(&start, &start, &[Effect::Confirmed]), None);
+        assert!(scope.left(&start, &start, &[Effect::Download]).is_some());
+        assert!(scope.left(&start, &scene(&[("XTerm", "")]), &[]).is_some());
+        assert!(scope.left(&start, &scene(&[("Chromium", "https://evil.test/")]), &[]).is_some());
+        let asked = Scope::new(&start, "Download the report and open the xterm", &[]);
+        assert_eq!(asked.left(&start, &start, &[Effect::Download]), None);
+        assert_eq!(asked.left(&start, &scene(&[("XTerm", "")]), &[]), None);
+    }
+}

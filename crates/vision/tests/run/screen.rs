@@ -1,0 +1,292 @@
+//! A scripted screen and a scripted model.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use futures_util::{FutureExt, future::BoxFuture};
+use helmdeck_vision::{
+    Action, Dialect, Place,
+    eyes::{
+        Acted, Eyes, Failure, Model, ModelFailure, Reply, Scene, SceneWindow, Seen, Shot, Spent,
+        Success,
+    },
+};
+use helmdeck_wire::{
+    aim::{Hit, Source},
+    observe::{Effect, Observation},
+    point::{Pixel, Rect},
+    tree::Candidate,
+    vendor_size::SizeRule,
+    verify::{Check, Evidence, Verified},
+};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+pub const WIDTH: u32 = 1280;
+pub const HEIGHT: u32 = 800;
+
+/// Something on the screen, and what a click on it does.
+#[derive(Debug, Clone)]
+pub struct Thing {
+    pub role: &'static str,
+    pub name: &'static str,
+    pub rect: Rect,
+    pub effect: Effect,
+    /// Text that is on the screen after the click.
+    pub shows: &'static str,
+    /// Address of the page after the click.
+    pub opens: Option<&'static str>,
+}
+
+pub fn button(name: &'static str, x: i32, y: i32) -> Thing {
+    Thing {
+        role: "button",
+        name,
+        rect: Rect { x, y, width: 24, height: 20 },
+        effect: Effect::Confirmed,
+        shows: "saved",
+        opens: None,
+    }
+}
+
+#[derive(Default)]
+pub struct State {
+    pub text: String,
+    pub url: String,
+    pub typed: String,
+    pub clicks: Vec<Pixel>,
+    pub statuses: Vec<String>,
+    pub looks: usize,
+    /// How the next actions fail.
+    pub failures: Vec<Failure>,
+}
+
+/// The screen. It knows what was really done to it: that is the oracle.
+#[derive(Default)]
+pub struct Screen {
+    pub things: Vec<Thing>,
+    /// Whether programs tell their elements.
+    pub accessible: bool,
+    pub state: Mutex<State>,
+    pub decision: Option<bool>,
+}
+
+impl Screen {
+    pub fn new(things: Vec<Thing>) -> Self {
+        let screen = Self { things, accessible: true, ..Self::default() };
+        screen.state.lock().url = "https://shop.test/".to_owned();
+        screen
+    }
+
+    pub fn text(&self) -> String {
+        self.state.lock().text.clone()
+    }
+
+    fn thing(&self, at: Pixel) -> Option<&Thing> {
+        self.things.iter().find(|thing| {
+            let (x, y) = (at.x - thing.rect.x, at.y - thing.rect.y);
+            x >= 0 && y >= 0 && x < thing.rect.width as i32 && y < thing.rect.height as i32
+        })
+    }
+
+    fn do_it(&self, action: &Action) -> Result<Observation, Failure> {
+        let mut state = self.state.lock();
+        if let Some(failure) = state.failures.pop() {
+            return Err(failure);
+        }
+        let none = Observation {
+            changed: Some(false),
+            effect: Some(Effect::NoVisibleChange),
+            ..Observation::default()
+        };
+        match action {
+            Action::Click { at: Some(Place::At(at)), .. } => {
+                state.clicks.push(*at);
+                let Some(thing) = self.thing(*at) else { return Ok(none) };
+                state.text.push_str(thing.shows);
+                if let Some(url) = thing.opens {
+                    state.url = url.to_owned();
+                }
+                let (role, name) = (thing.role.to_owned(), thing.name.to_owned());
+                let hit = Hit { role, name, ..Hit::default() };
+                let changed = thing.effect != Effect::NoVisibleChange;
+                Ok(Observation {
+                    changed: Some(changed),
+                    effect: Some(thing.effect),
+                    effects: vec![thing.effect],
+                    hit: Some(hit),
+                    acted_at: Some(*at),
+                    ..Observation::default()
+                })
+            }
+            Action::Type { text } => {
+                state.typed.push_str(text);
+                let effects = vec![Effect::ValueChanged];
+                Ok(Observation { changed: Some(true), effects, ..Observation::default() })
+            }
+            _ => Ok(none),
+        }
+    }
+}
+
+impl Eyes for Screen {
+    fn look(&self, rule: SizeRule) -> Seen<'_, Shot> {
+        async move {
+            let mut state = self.state.lock();
+            state.looks += 1;
+            let rect = Rect { x: 0, y: 0, width: WIDTH, height: HEIGHT };
+            let id = format!("shot-{}", state.looks);
+            let (media_type, data) = ("image/png".to_owned(), "iVBORw0KGgo=".into());
+            Ok(Shot { id, media_type, data, size: rule.size(WIDTH, HEIGHT), rect })
+        }
+        .boxed()
+    }
+
+    fn zoom(&self, region: Rect) -> Seen<'_, Shot> {
+        async move {
+            let (media_type, data) = ("image/png".to_owned(), "iVBORw0KGgo=".into());
+            Ok(Shot {
+                id: "shot-zoom".to_owned(),
+                media_type,
+                data,
+                size: (800, 500),
+                rect: region,
+            })
+        }
+        .boxed()
+    }
+
+    fn act<'a>(&'a self, action: &'a Action, _: bool) -> Seen<'a, Acted> {
+        async move { Ok(Acted { observation: self.do_it(action)?, text: None }) }.boxed()
+    }
+
+    fn find<'a>(&'a self, name: &'a str) -> Seen<'a, Vec<Candidate>> {
+        let wanted = name.to_lowercase();
+        let things = self.things.iter().filter(|thing| thing.name.to_lowercase().contains(&wanted));
+        let candidate = |thing: &Thing| Candidate {
+            role: thing.role.to_owned(),
+            name: thing.name.to_owned(),
+            rect: thing.rect,
+            confidence: 1.0,
+            source: Source::Accessibility,
+            ..Candidate::default()
+        };
+        let found = if self.accessible { things.map(candidate).collect() } else { Vec::new() };
+        async move { Ok(found) }.boxed()
+    }
+
+    fn verify<'a>(&'a self, success: &'a Success, _: u32) -> Seen<'a, Verified> {
+        async move {
+            let text = self.text();
+            let evidence = success.all.iter().enumerate().map(|(at, condition)| {
+                assert_eq!(condition.check, Check::TextVisible);
+                let wanted = condition.text.clone().unwrap_or_default();
+                let holds = text.contains(&wanted);
+                let found =
+                    if holds { format!("text {wanted:?}") } else { "no such text".to_owned() };
+                Evidence { condition: format!("all[{at}]"), check: condition.check, holds, found }
+            });
+            let evidence: Vec<_> = evidence.collect();
+            let holds = evidence.iter().all(|one| one.holds);
+            Ok(Verified { holds, evidence, failed: Vec::new(), took_ms: 1 })
+        }
+        .boxed()
+    }
+
+    fn scene(&self) -> Seen<'_, Scene> {
+        async move {
+            let window = SceneWindow {
+                title: "Shop".to_owned(),
+                class: "Chromium".to_owned(),
+                url: Some(self.state.lock().url.clone()),
+                rect: Rect { x: 0, y: 0, width: WIDTH, height: HEIGHT },
+                focused: true,
+            };
+            Ok(Scene { windows: vec![window], focus: None })
+        }
+        .boxed()
+    }
+
+    fn tell<'a>(&'a self, status: &'a str) -> BoxFuture<'a, ()> {
+        self.state.lock().statuses.push(status.to_owned());
+        async {}.boxed()
+    }
+
+    fn confirm<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Option<bool>> {
+        let decision = self.decision;
+        async move { decision }.boxed()
+    }
+}
+
+type Policy = Box<dyn Fn(usize) -> Said + Send + Sync>;
+
+/// What a scripted model says.
+pub enum Said {
+    Do(Vec<Action>),
+    Done(&'static str),
+    Raw(Value),
+    Fail(ModelFailure),
+}
+
+/// A model that says what a script tells it, in a dialect.
+pub struct Script {
+    pub dialect: Dialect,
+    pub policy: Policy,
+    pub asked: AtomicUsize,
+    pub bodies: Arc<Mutex<Vec<Value>>>,
+}
+
+pub fn script(dialect: Dialect, policy: impl Fn(usize) -> Said + Send + Sync + 'static) -> Script {
+    Script { dialect, policy: Box::new(policy), asked: AtomicUsize::new(0), bodies: Arc::default() }
+}
+
+impl Model for Script {
+    fn id(&self) -> &str {
+        "test/model"
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    fn ask(&self, body: Value) -> BoxFuture<'_, Result<Reply, ModelFailure>> {
+        let turn = self.asked.fetch_add(1, Ordering::SeqCst);
+        self.bodies.lock().push(body);
+        let rule = self.dialect.size_rule();
+        let view =
+            helmdeck_vision::View { screen: (WIDTH, HEIGHT), picture: rule.size(WIDTH, HEIGHT) };
+        let spent = Spent {
+            input_tokens: 100,
+            output_tokens: 10,
+            cost_usd: Some(0.001),
+            ..Spent::default()
+        };
+        let written = |action: &Action| {
+            self.dialect
+                .write(&format!("c{turn}"), action, &view)
+                .expect("an action of the dialect")
+        };
+        let body = match (self.policy)(turn) {
+            Said::Do(actions) => {
+                let parts: Vec<_> = actions.iter().map(written).collect();
+                Ok(self.dialect.reply("I see it.", &parts))
+            }
+            Said::Done(text) => match self.dialect {
+                Dialect::UiTars(_) | Dialect::JsonText => {
+                    let done = written(&Action::Done { text: text.to_owned() });
+                    Ok(self.dialect.reply("", &[done]))
+                }
+                _ => Ok(self.dialect.reply(text, &[])),
+            },
+            Said::Raw(value) => Ok(value),
+            Said::Fail(failure) => Err(failure),
+        };
+        async move { Ok(Reply { body: body?, spent }) }.boxed()
+    }
+}
+
+pub fn visible(text: &str) -> Success {
+    serde_json::from_value(json!({ "all": [{ "check": "text_visible", "text": text }] })).unwrap()
+}

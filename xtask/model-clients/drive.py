@@ -1,0 +1,231 @@
+"""Calls models through helmdeck with the Python SDKs of OpenAI and Anthropic, which know nothing of it."""
+
+import json
+import os
+import time
+import urllib.request
+
+import anthropic
+import openai
+from pydantic import BaseModel
+
+URL, TOKEN = os.environ["HELMDECK_URL"], os.environ["HELMDECK_TOKEN"]
+OPENAI = openai.OpenAI(base_url=f"{URL}/v1", api_key=TOKEN)
+ANTHROPIC = anthropic.Anthropic(base_url=URL, api_key=TOKEN)
+MODELS = ["openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "gemini/gemini-3.5-flash", "openrouter/auto"]
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+CHECKS = 0
+
+
+class Decision(BaseModel):
+    why: str
+    answer: str
+
+
+def check(holds, what):
+    global CHECKS
+    assert holds, what
+    CHECKS += 1
+
+
+def vendor(model):
+    return model.split("/")[0]
+
+
+def chat(model):
+    said = OPENAI.chat.completions.create(model=model, messages=[{"role": "user", "content": "hello"}])
+    check(said.choices[0].message.content == f"Hello from {vendor(model)}.", said)
+    check(said.usage.prompt_tokens == 100 and said.usage.prompt_tokens_details.cached_tokens == 40, said)
+    stream = OPENAI.chat.completions.create(
+        model=model,
+        messages=[{"role": "user", "content": "hello"}],
+        stream=True,
+        stream_options={"include_usage": True},
+    )
+    words, usage = "", None
+    for chunk in stream:
+        words += chunk.choices[0].delta.content or "" if chunk.choices else ""
+        usage = chunk.usage or usage
+    check(words == f"Hello from {vendor(model)}." and usage.completion_tokens == 20, (words, usage))
+
+    tools = [{"type": "function", "function": {"name": "weather", "parameters": SCHEMA}}]
+    messages = [{"role": "user", "content": "the weather?"}]
+    said = OPENAI.chat.completions.create(model=model, messages=messages, tools=tools)
+    call = said.choices[0].message.tool_calls[0]
+    check(said.choices[0].finish_reason == "tool_calls" and call.function.name == "weather", said)
+    check(json.loads(call.function.arguments)["city"] == "Paris", call)
+    # As the SDK's own documentation does it: the message goes back as it came.
+    messages += [said.choices[0].message, {"role": "tool", "tool_call_id": call.id, "content": "rain"}]
+    said = OPENAI.chat.completions.create(model=model, messages=messages, tools=tools)
+    check(said.choices[0].message.content == "The tool said: rain", said)
+
+    image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE}"}}
+    content = [{"type": "text", "text": "look"}, image]
+    said = OPENAI.chat.completions.create(model=model, messages=[{"role": "user", "content": content}])
+    check(said.choices[0].message.content.startswith("I see a picture"), said)
+
+    said = OPENAI.chat.completions.parse(
+        model=model, messages=[{"role": "user", "content": "decide"}], response_format=Decision
+    )
+    check(said.choices[0].message.parsed == Decision(why="because", answer="42"), said)
+
+
+def responses(model):
+    said = OPENAI.responses.create(model=model, input="hello", instructions="be kind")
+    check(said.output_text == f"Hello from {vendor(model)}." and said.usage.input_tokens == 100, said)
+    with OPENAI.responses.stream(model=model, input="hello") as stream:
+        words = "".join(it.delta for it in stream if it.type == "response.output_text.delta")
+        final = stream.get_final_response()
+    check(words == final.output_text == f"Hello from {vendor(model)}.", (words, final))
+    tools = [{"type": "function", "name": "weather", "parameters": SCHEMA, "strict": False}]
+    history = [{"role": "user", "content": "the weather?"}]
+    said = OPENAI.responses.create(model=model, input=history, tools=tools)
+    call = next(item for item in said.output if item.type == "function_call")
+    check(json.loads(call.arguments)["city"] == "Paris", said)
+    history += [item.model_dump(exclude_none=True) for item in said.output]
+    history += [{"type": "function_call_output", "call_id": call.call_id, "output": "rain"}]
+    said = OPENAI.responses.create(model=model, input=history, tools=tools)
+    check(said.output_text == "The tool said: rain", said)
+    said = OPENAI.responses.parse(model=model, input="decide", text_format=Decision)
+    check(said.output_parsed.answer == "42", said)
+
+
+def messages(model):
+    said = ANTHROPIC.messages.create(
+        model=model, max_tokens=100, messages=[{"role": "user", "content": "hello"}]
+    )
+    check(said.content[0].text == f"Hello from {vendor(model)}." and said.stop_reason == "end_turn", said)
+    check(said.usage.input_tokens == 60 and said.usage.cache_read_input_tokens == 40, said)
+    with ANTHROPIC.messages.stream(
+        model=model, max_tokens=100, messages=[{"role": "user", "content": "hello"}]
+    ) as stream:
+        words = "".join(stream.text_stream)
+        final = stream.get_final_message()
+    check(words == final.content[0].text == f"Hello from {vendor(model)}.", (words, final))
+    check(final.usage.output_tokens == 20, final)
+    tools = [{"name": "weather", "input_schema": SCHEMA}]
+    history = [{"role": "user", "content": "the weather?"}]
+    with ANTHROPIC.messages.stream(model=model, max_tokens=100, messages=history, tools=tools) as stream:
+        said = stream.get_final_message()
+    call = next(block for block in said.content if block.type == "tool_use")
+    check(said.stop_reason == "tool_use" and call.input["city"] == "Paris", said)
+    result = {"type": "tool_result", "tool_use_id": call.id, "content": "rain"}
+    history += [{"role": "assistant", "content": said.content}, {"role": "user", "content": [result]}]
+    said = ANTHROPIC.messages.create(model=model, max_tokens=100, messages=history, tools=tools)
+    check(said.content[0].text == "The tool said: rain", said)
+    source = {"type": "base64", "media_type": "image/png", "data": PICTURE}
+    content = [{"type": "image", "source": source}, {"type": "text", "text": "look"}]
+    said = ANTHROPIC.messages.create(
+        model=model, max_tokens=100, messages=[{"role": "user", "content": content}]
+    )
+    check(said.content[0].text.startswith("I see a picture"), said)
+    format = {"type": "json_schema", "schema": Decision.model_json_schema()}
+    said = ANTHROPIC.messages.create(
+        model=model,
+        max_tokens=100,
+        messages=[{"role": "user", "content": "decide"}],
+        output_config={"format": format},
+    )
+    check(json.loads(said.content[0].text)["answer"] == "42", said)
+
+
+def refused(kind, ask):
+    try:
+        ask()
+    except kind as error:
+        check(True, error)
+        return error
+    raise AssertionError(f"expected {kind}")
+
+
+def errors():
+    hello = [{"role": "user", "content": "hello"}]
+    ask = lambda model, **more: lambda: OPENAI.chat.completions.create(model=model, messages=hello, **more)
+    error = refused(openai.BadRequestError, ask("gpt-4o"))
+    check("names no provider" in error.message and error.param == "model", error)
+    error = refused(openai.NotFoundError, ask("nobody/x"))
+    check(error.code == "model_not_found", error)
+    refused(openai.NotFoundError, ask("openai/missing"))
+    error = refused(openai.InternalServerError, ask("groq/x"))
+    check("helmdeck models add-key groq" in error.message, error)
+    wrong = openai.OpenAI(base_url=f"{URL}/v1", api_key="sk-wrong")
+    refused(openai.AuthenticationError, lambda: wrong.models.list())
+    wrong = anthropic.Anthropic(base_url=URL, api_key="sk-ant-wrong")
+    ask = lambda client, **more: lambda: client.messages.create(max_tokens=9, messages=hello, **more)
+    refused(anthropic.AuthenticationError, ask(wrong, model="anthropic/claude-haiku-4-5"))
+    refused(anthropic.NotFoundError, ask(ANTHROPIC, model="anthropic/missing"))
+    error = refused(anthropic.BadRequestError, ask(ANTHROPIC, model="openai/gpt-4o-mini", container="x"))
+    check("container" in str(error), error)
+    by_bearer = anthropic.Anthropic(base_url=URL, auth_token=TOKEN)
+    check(by_bearer.messages.create(model=MODELS[1], max_tokens=9, messages=hello).content, "by bearer")
+
+
+def listings():
+    ids = [model.id for model in OPENAI.models.list()]
+    check(all(model in ids for model in MODELS), ids)
+    check(OPENAI.models.retrieve("openai/gpt-4o-mini").owned_by == "openai", "retrieve")
+    check("anthropic/claude-haiku-4-5" in [model.id for model in ANTHROPIC.models.list()], "list")
+    data = OPENAI.embeddings.create(model="gemini/gemini-embedding-001", input=["a", "b"], encoding_format="float")
+    check(data.data[1].embedding == [0.25, 0.75], data)
+    count = ANTHROPIC.messages.count_tokens(model=MODELS[1], messages=[{"role": "user", "content": "x"}])
+    check(count.input_tokens == 17, count)
+
+
+def cancellation():
+    stream = OPENAI.chat.completions.create(
+        model=MODELS[0], messages=[{"role": "user", "content": "a long answer"}], stream=True
+    )
+    next(iter(stream))
+    stream.close()
+    with ANTHROPIC.messages.stream(
+        model=MODELS[1], max_tokens=99, messages=[{"role": "user", "content": "a long answer"}]
+    ) as stream:
+        next(iter(stream.text_stream))
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        request = urllib.request.Request(f"{URL}/api/v1/models/usage")
+        request.add_header("Authorization", f"Bearer {TOKEN}")
+        with urllib.request.urlopen(request) as answer:
+            rows = json.load(answer)["rows"]
+        if sum(row["errors"] for row in rows) >= 2:
+            return check(True, rows)
+        time.sleep(0.05)
+    raise AssertionError(f"the calls were not cancelled: {rows}")
+
+
+def local_model():
+    """A real model: what it says is not checked, but that it says it in every API."""
+    for model in ["llama/smollm2", "llama-responses/smollm2", "llama-messages/smollm2"]:
+        hello = [{"role": "user", "content": "Say hello in one short sentence."}]
+        said = OPENAI.chat.completions.create(model=model, messages=hello, max_tokens=16)
+        check(said.choices[0].message.content and said.usage.completion_tokens > 0, said)
+        stream = OPENAI.chat.completions.create(model=model, messages=hello, max_tokens=16, stream=True)
+        check(sum(bool(it.choices and it.choices[0].delta.content) for it in stream) > 1, model)
+        said = OPENAI.responses.create(model=model, input="Say hello.", max_output_tokens=16)
+        check(said.output_text, said)
+        with OPENAI.responses.stream(model=model, input="Say hello.", max_output_tokens=16) as stream:
+            check(stream.until_done().get_final_response().output_text, model)
+        said = ANTHROPIC.messages.create(model=model, max_tokens=16, messages=hello)
+        check(said.content[0].text and said.usage.output_tokens > 0, said)
+        with ANTHROPIC.messages.stream(model=model, max_tokens=16, messages=hello) as stream:
+            check(stream.get_final_message().content[0].text, model)
+    said = OPENAI.chat.completions.parse(
+        model="llama/smollm2",
+        messages=[{"role": "user", "content": "Why is the sky blue? Answer briefly."}],
+        response_format=Decision,
+        max_tokens=200,
+    )
+    check(said.choices[0].message.content.startswith("{"), said)
+
+
+for model in MODELS:
+    chat(model)
+    responses(model)
+    messages(model)
+errors()
+listings()
+cancellation()
+if os.environ.get("LOCAL_MODEL"):
+    local_model()
+print(f"Python: openai {openai.__version__}, anthropic {anthropic.__version__}: {CHECKS} checks")
