@@ -131,5 +131,10 @@ fn a_passing_run_lists_its_steps_with_times() {
     let output = start(dir.path(), "step one true\nask_step two true").wait_with_output().unwrap();
     let said = said(&output);
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("make test: everything passed in 0 s (one 0 s, two 0 s)"), "{said}");
+    // How long it took is up to the machine.
+    let without_times = said.replace(|c: char| c.is_ascii_digit(), "");
+    assert!(
+        without_times.contains("make test: everything passed in  s (one  s, two  s)"),
+        "{said}"
+    );
 }

@@ -2734,6 +2734,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/vision/act": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reach a goal on the desktop with a model: look, act and observe, until the goal is verified
+         * @description Reach a goal on the desktop with a model: look, act and observe, until the goal is verified.
+         */
+        post: operations["vision_act"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/vnc": {
         parameters: {
             query?: never;
@@ -3718,6 +3738,168 @@ export interface components {
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
             url: string;
+        };
+        /** @description Something to do. */
+        Action: {
+            /** @constant */
+            action: "click";
+            /** @description Where. */
+            at?: components["schemas"]["Place"] | null;
+            /**
+             * @description Which button.
+             * @default left
+             */
+            button?: components["schemas"]["Button"];
+            /**
+             * Format: uint8
+             * @description How often: 1 to 3.
+             * @default 1
+             */
+            count?: number;
+            /** @description Keys to hold. */
+            modifiers?: components["schemas"]["Modifier"][];
+        } | {
+            /** @constant */
+            action: "move";
+            /** @description Where to. */
+            at: components["schemas"]["Place"];
+        } | {
+            /** @constant */
+            action: "press";
+            /** @description Where. */
+            at?: components["schemas"]["Place"] | null;
+            /**
+             * @description Which button.
+             * @default left
+             */
+            button?: components["schemas"]["Button"];
+        } | {
+            /** @constant */
+            action: "release";
+            /** @description Where. */
+            at?: components["schemas"]["Place"] | null;
+            /**
+             * @description Which button.
+             * @default left
+             */
+            button?: components["schemas"]["Button"];
+        } | {
+            /** @constant */
+            action: "drag";
+            /** @description Keys to hold. */
+            modifiers?: components["schemas"]["Modifier"][];
+            /** @description The points. */
+            path: components["schemas"]["Pixel"][];
+        } | {
+            /** @constant */
+            action: "scroll";
+            /** @description Where. */
+            at?: components["schemas"]["Place"] | null;
+            /**
+             * Format: int32
+             * @description To the right.
+             * @default 0
+             */
+            dx?: number;
+            /**
+             * Format: int32
+             * @description Down.
+             * @default 0
+             */
+            dy?: number;
+            /** @description Keys to hold. */
+            modifiers?: components["schemas"]["Modifier"][];
+        } | {
+            /** @constant */
+            action: "type";
+            /** @description The text. */
+            text: string;
+        } | {
+            /** @constant */
+            action: "key";
+            /** @description The keys. */
+            keys: string;
+        } | {
+            /** @constant */
+            action: "key_down";
+            /** @description The key. */
+            key: string;
+        } | {
+            /** @constant */
+            action: "key_up";
+            /** @description The key. */
+            key: string;
+        } | {
+            /** @constant */
+            action: "hold";
+            /** @description The keys. */
+            keys: string;
+            /**
+             * Format: double
+             * @description How long.
+             */
+            seconds: number;
+        } | {
+            /** @constant */
+            action: "wait";
+            /**
+             * Format: double
+             * @description How long.
+             */
+            seconds: number;
+        } | {
+            /** @constant */
+            action: "screenshot";
+        } | {
+            /** @constant */
+            action: "zoom";
+            /** @description The part. */
+            region: components["schemas"]["Rect"];
+        } | {
+            /** @constant */
+            action: "cursor_position";
+        } | {
+            /** @constant */
+            action: "navigate";
+            /** @description The address. */
+            url: string;
+        } | {
+            /** @constant */
+            action: "back";
+        } | {
+            /** @constant */
+            action: "forward";
+        } | {
+            /** @constant */
+            action: "read";
+        } | {
+            /** @constant */
+            action: "find";
+            /** @description The text. */
+            text: string;
+        } | {
+            /** @constant */
+            action: "fill";
+            /** @description The field. */
+            at: components["schemas"]["Place"];
+            /** @description Its new value. */
+            text: string;
+        } | {
+            /** @constant */
+            action: "done";
+            /**
+             * @description What it says.
+             * @default
+             */
+            text?: string;
+        } | {
+            /** @constant */
+            action: "ask_user";
+            /**
+             * @description What it asks.
+             * @default
+             */
+            text?: string;
         };
         /** @description Recorded actions of one session. */
         ActionList: {
@@ -7106,6 +7288,22 @@ export interface components {
             /** @description The site. */
             origin: components["schemas"]["Origin"];
         };
+        /**
+         * @description How a run ended.
+         *
+         *     - `completed`: The goal is reached; `evidence` says how that was seen.
+         *     - `unverified`: The model says that the goal is reached, but nothing shows it.
+         *     - `stuck`: The model repeated itself without effect.
+         *     - `needs_confirmation`: A person has to agree first: `question` says to what.
+         *     - `budget`: A budget is used up.
+         *     - `max_steps`: The steps are used up.
+         *     - `provider_error`: The model could not be asked.
+         *     - `cancelled`: The run was stopped, or its session ended.
+         *     - `control_taken`: A person took control.
+         *     - `denied`: A person refused, or the caller may not do this.
+         * @enum {string}
+         */
+        Outcome: "completed" | "unverified" | "stuck" | "needs_confirmation" | "budget" | "max_steps" | "provider_error" | "cancelled" | "control_taken" | "denied";
         /** @description A call that shows how a pack is used. */
         PackExample: {
             /** @description The input. */
@@ -7356,6 +7554,11 @@ export interface components {
              * @description Pixels from the top edge.
              */
             y: number;
+        };
+        /** @description Where an action acts. */
+        Place: components["schemas"]["Pixel"] | {
+            /** @description The ref. */
+            ref: string;
         };
         /** @description A point on the screen. */
         Point: {
@@ -8278,6 +8481,29 @@ export interface components {
          * @enum {string}
          */
         Source: "window" | "accessibility" | "dom" | "ocr";
+        /** @description What calls of models used. */
+        Spent: {
+            /**
+             * Format: uint64
+             * @description Tokens that were read from a cache.
+             */
+            cached_tokens: number;
+            /**
+             * Format: double
+             * @description Dollars, if the price is known.
+             */
+            cost_usd?: number | null;
+            /**
+             * Format: uint64
+             * @description Tokens that were read, with cached ones.
+             */
+            input_tokens: number;
+            /**
+             * Format: uint64
+             * @description Tokens that were written.
+             */
+            output_tokens: number;
+        };
         /** @description How long one stage of the start took. */
         StageTiming: {
             /**
@@ -8342,6 +8568,13 @@ export interface components {
              * @default []
              */
             origins?: components["schemas"]["OriginStorage"][];
+        };
+        /** @description When a goal is reached, by conditions as in `verify`. */
+        Success: {
+            /** @description Conditions that must all hold. */
+            all?: components["schemas"]["Condition"][];
+            /** @description Conditions of which one must hold. */
+            any?: components["schemas"]["Condition"][];
         };
         /** @description One tab. */
         Tab: {
@@ -9046,6 +9279,144 @@ export interface components {
          * @enum {string}
          */
         ViewStatus: "unspecified" | "starting" | "ready" | "streaming" | "no_browser" | "private" | "passthrough" | "unavailable";
+        /** @description Reach a goal on the desktop with a model: look, act and observe, until the goal is verified. */
+        VisionAct: {
+            /**
+             * @description Sites and programs that may be used besides those where it starts and that the instruction
+             *     names.
+             * @default []
+             */
+            allow?: string[];
+            /** @description What the model may use. */
+            budget?: components["schemas"]["VisionBudget"];
+            /** @description What to reach, in words. `goal` is accepted too. */
+            instruction: string;
+            /**
+             * Format: uint32
+             * @description Most replies of the model; defaults to 20.
+             * @default 20
+             */
+            max_steps?: number;
+            /**
+             * Format: uint32
+             * @description Most tokens of one reply of the model; defaults to 4096.
+             * @default 4096
+             */
+            max_tokens?: number;
+            /**
+             * @description The model, `provider/model`; defaults to that of the server.
+             * @default null
+             */
+            model?: string | null;
+            /**
+             * @description When the goal is reached, by conditions as in `verify`.
+             * @default {}
+             */
+            success?: components["schemas"]["Success"];
+            /**
+             * Format: uint32
+             * @description Most seconds; defaults to 900.
+             * @default 900
+             */
+            timeout_s?: number;
+        };
+        /** @description What a run may use of models. */
+        VisionBudget: {
+            /**
+             * Format: uint64
+             * @description Tokens.
+             * @default null
+             */
+            tokens?: number | null;
+            /**
+             * Format: double
+             * @description Dollars.
+             * @default null
+             */
+            usd?: number | null;
+        };
+        /** @description The screen at the end of a run. */
+        VisionFinalShot: {
+            /** @description The picture in base64. */
+            data: string;
+            /** @description Id of the picture. */
+            id: string;
+            /** @description Its media type. */
+            media_type: string;
+        };
+        /** @description A run, from its beginning to its end. */
+        VisionRun: {
+            /** @description What the model said at its end. */
+            answer?: string;
+            /** @description Whether the goal is reached, as far as it is known. */
+            completed: boolean;
+            /** @description How the model was spoken to. */
+            dialect?: string | null;
+            /** @description What shows that the goal is reached. */
+            evidence?: string[];
+            /** @description The screen at the end. */
+            final_shot?: components["schemas"]["VisionFinalShot"] | null;
+            /** @description The model; absent if none was needed. */
+            model?: string | null;
+            /**
+             * Format: uint32
+             * @description How often the model was asked.
+             */
+            model_calls: number;
+            /** @description How it ended. */
+            outcome: components["schemas"]["Outcome"];
+            /** @description What a person has to agree to. */
+            question?: string | null;
+            /** @description Why it ended like this. */
+            reason: string;
+            /** @description What all calls used. */
+            spent: components["schemas"]["Spent"];
+            /** @description The steps, one for each action. */
+            steps: components["schemas"]["VisionStep"][];
+            /**
+             * Format: uint64
+             * @description Milliseconds.
+             */
+            took_ms: number;
+        };
+        /** @description One action of a run, or one reply without any. */
+        VisionStep: {
+            /** @description What was done. Text is left out unless the instruction has it. */
+            action?: components["schemas"]["Action"] | null;
+            /** @description Its main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What it hit. */
+            hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Where the pointer was moved to, if the position was next to the element that is named. */
+            moved_to?: components["schemas"]["Pixel"] | null;
+            /** @description What went wrong. */
+            problem?: string | null;
+            /** @description Where the screen changed. */
+            regions?: components["schemas"]["Rect"][];
+            /** @description What the model said, shortened. */
+            said?: string;
+            /** @description The picture that the model saw. */
+            shot?: string | null;
+            /** @description What the call of the model used; only in the first step of a reply. */
+            spent?: components["schemas"]["Spent"] | null;
+            /**
+             * Format: uint32
+             * @description Number of the turn, from 1. Actions of one reply have the same.
+             */
+            step: number;
+            /**
+             * Format: uint64
+             * @description Milliseconds, with the call of the model in the first step of a reply.
+             */
+            took_ms: number;
+            /**
+             * @description Whether the step needed no model.
+             * @default false
+             */
+            without_model?: boolean;
+        };
         /** @description Address of a session's live view. */
         VncUrl: {
             /** @description Status line of the agent; empty if it has set none. */
@@ -13239,6 +13610,39 @@ export interface operations {
                 };
                 content: {
                     "image/jpeg": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    vision_act: {
+        parameters: {
+            query?: {
+                /** @description Stream the run as server-sent events: `step` for each step, and `result` at the end. */
+                stream?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Which session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VisionAct"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VisionRun"];
+                    "text/event-stream": unknown;
                 };
             };
             "4XX": components["responses"]["Error"];

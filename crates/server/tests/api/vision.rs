@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::models::server;
 
 /// A desktop with a page and one button, which the guest tells only after a click.
-async fn desktop(server: &FakeServer, client: &Client) -> Desk {
+async fn desktop<'a>(server: &FakeServer, client: &'a Client) -> Desk<'a> {
     let desk = Desk::desktop(client).await;
     let guest = server.runtime.guest(&desk.id);
     let rect = json!({ "x": 0, "y": 0, "width": 1280, "height": 700 });
@@ -40,13 +40,13 @@ async fn desktop(server: &FakeServer, client: &Client) -> Desk {
     desk
 }
 
-async fn act(client: &Client, desk: &Desk, body: Value) -> Answer {
+async fn act(client: &Client, desk: &Desk<'_>, body: Value) -> Answer {
     let path = format!("/api/v1/sessions/{}/vision/act", desk.id);
     client.send(Method::POST, &path, &[], body.to_string().into()).await
 }
 
 fn ann(server: &FakeServer) -> Client {
-    server.client("ann", "sessions:* models:use")
+    server.client("ann", "sessions:*,models:use")
 }
 
 #[tokio::test]
@@ -205,7 +205,7 @@ async fn a_run_needs_an_instruction_a_desktop_and_the_right_to_use_models() {
     let without = server.client("ann", "sessions:*");
     let refused = act(&without, &desk, json!({ "instruction": "Click Save" })).await;
     assert_eq!(refused.json()["error"], "forbidden");
-    let other = server.client("bob", "sessions:* models:use");
+    let other = server.client("bob", "sessions:*,models:use");
     let hidden = act(&other, &desk, json!({ "instruction": "Click Save" })).await;
     assert_eq!(hidden.json()["error"], "not_found");
 }
