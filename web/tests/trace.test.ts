@@ -3,7 +3,7 @@ import { linesOf, merge, most, spotOf, type Effect, type Hit, type Trace, type T
 import { aboutHit, effectOf, eventOf, hitOf, placeOf } from "../src/session/traceWords";
 
 function click(id: number, more: Partial<TraceEntry> = {}): TraceEntry {
-  return { id, at_ms: id * 1000, kind: "action", action: "click", took_ms: 5, outcome: "ok", ...more };
+  return { id, at_ms: id * 1000, kind: "action", action: "click", duration_ms: 5, outcome: "ok", ...more };
 }
 
 function read(entries: TraceEntry[], now_ms: number, next = entries.at(-1)?.id ?? 0) {

@@ -70,9 +70,9 @@ impl Guest {
             if holds(of_all, of_any) || now >= deadline {
                 let failed = evidence.iter().filter(|one| !one.holds);
                 let failed = failed.map(|one| one.condition.clone()).collect();
-                let took_ms = u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX);
+                let duration_ms = u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX);
                 let holds = holds(of_all, of_any);
-                return Ok(Verified { holds, evidence, failed, took_ms });
+                return Ok(Verified { holds, evidence, failed, duration_ms });
             }
             // A look that takes long, such as one at the text of a picture, is repeated less often.
             let pause = PAUSE.max(looked.elapsed());

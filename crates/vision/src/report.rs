@@ -71,7 +71,7 @@ pub struct Run {
     /// What all calls used.
     pub spent: Spent,
     /// Milliseconds.
-    pub took_ms: u64,
+    pub duration_ms: u64,
     /// The screen at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub final_shot: Option<FinalShot>,
@@ -135,7 +135,7 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
     /// Milliseconds, with the call of the model in the first step of a reply.
-    pub took_ms: u64,
+    pub duration_ms: u64,
 }
 
 impl Step {

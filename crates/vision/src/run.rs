@@ -139,7 +139,7 @@ pub async fn run(
         dialect: asked.then(|| model.dialect().name().to_owned()),
         model_calls: runner.calls,
         spent: runner.spent,
-        took_ms: millis(began),
+        duration_ms: millis(began),
         final_shot: shot.map(FinalShot::from),
     }
 }

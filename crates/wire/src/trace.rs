@@ -64,7 +64,7 @@ pub struct TraceEntry {
     pub detail: Value,
     /// How long it took, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub took_ms: Option<u64>,
+    pub duration_ms: Option<u64>,
     /// `ok`, or the code of its error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
@@ -112,7 +112,7 @@ impl TraceEntry {
             kind,
             action: None,
             detail: Value::Null,
-            took_ms: None,
+            duration_ms: None,
             outcome: None,
             acted_at: None,
             hit: None,

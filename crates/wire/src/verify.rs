@@ -144,7 +144,7 @@ pub struct Verified {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
     /// Milliseconds that it took.
-    pub took_ms: u32,
+    pub duration_ms: u32,
 }
 
 /// What was found for a condition.

@@ -8833,6 +8833,11 @@ export interface components {
             before?: string | null;
             /** @description Its fields, without what was typed. */
             detail?: unknown;
+            /**
+             * Format: uint64
+             * @description How long it took, in milliseconds.
+             */
+            duration_ms?: number | null;
             /** @description Its main effect, if it was observed. */
             effect?: components["schemas"]["Effect"] | null;
             /** @description What was there. */
@@ -8857,11 +8862,6 @@ export interface components {
             tab?: components["schemas"]["TabId"] | null;
             /** @description The title of the window. */
             title?: string | null;
-            /**
-             * Format: uint64
-             * @description How long it took, in milliseconds.
-             */
-            took_ms?: number | null;
             /** @description The address of the page. */
             url?: string | null;
             /** @description Id of the window. */
@@ -9212,17 +9212,17 @@ export interface components {
         Vendor: "anthropic" | "anthropic_high" | "openai" | "gemini";
         /** @description Whether conditions hold. */
         Verified: {
+            /**
+             * Format: uint32
+             * @description Milliseconds that it took.
+             */
+            duration_ms: number;
             /** @description What was found for each condition, first those of `all`. */
             evidence: components["schemas"]["Evidence"][];
             /** @description Conditions that do not hold, such as `all[0]`. */
             failed?: string[];
             /** @description Whether they hold. */
             holds: boolean;
-            /**
-             * Format: uint32
-             * @description Milliseconds that it took.
-             */
-            took_ms: number;
         };
         /**
          * @description Check whether conditions hold on the desktop, and wait for them if `within_ms` is given. The
@@ -9352,6 +9352,11 @@ export interface components {
             completed: boolean;
             /** @description How the model was spoken to. */
             dialect?: string | null;
+            /**
+             * Format: uint64
+             * @description Milliseconds.
+             */
+            duration_ms: number;
             /** @description What shows that the goal is reached. */
             evidence?: string[];
             /** @description The screen at the end. */
@@ -9373,16 +9378,16 @@ export interface components {
             spent: components["schemas"]["Spent"];
             /** @description The steps, one for each action. */
             steps: components["schemas"]["VisionStep"][];
-            /**
-             * Format: uint64
-             * @description Milliseconds.
-             */
-            took_ms: number;
         };
         /** @description One action of a run, or one reply without any. */
         VisionStep: {
             /** @description What was done. Text is left out unless the instruction has it. */
             action?: components["schemas"]["Action"] | null;
+            /**
+             * Format: uint64
+             * @description Milliseconds, with the call of the model in the first step of a reply.
+             */
+            duration_ms: number;
             /** @description Its main effect. */
             effect?: components["schemas"]["Effect"] | null;
             /** @description All effects. */
@@ -9406,11 +9411,6 @@ export interface components {
              * @description Number of the turn, from 1. Actions of one reply have the same.
              */
             step: number;
-            /**
-             * Format: uint64
-             * @description Milliseconds, with the call of the model in the first step of a reply.
-             */
-            took_ms: number;
             /**
              * @description Whether the step needed no model.
              * @default false

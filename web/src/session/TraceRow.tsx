@@ -24,7 +24,7 @@ export const TraceRow = memo(function TraceRow(props: RowProps) {
 
 /** An action: what was hit, what changed, and how the place looked before and after. */
 function ActionRow({ sessionId, entry, pictures, at, onSpot }: RowProps & { at: string }) {
-  const { action = "", detail = {}, outcome, took_ms, hit, effect } = entry;
+  const { action = "", detail = {}, outcome, duration_ms, hit, effect } = entry;
   const what = whatOf({ action, detail });
   const spot = spotOf(entry);
   const target = hit ? hitOf(hit) : "";
@@ -47,7 +47,7 @@ function ActionRow({ sessionId, entry, pictures, at, onSpot }: RowProps & { at: 
       </span>
       <span className="where tabular">{placeOf(entry)}</span>
       <span className="took tabular" title="How long it took">
-        {took_ms !== undefined && took(took_ms)}
+        {duration_ms !== undefined && took(duration_ms)}
       </span>
       {hit && target && (
         <span className="target" title={aboutHit(hit)}>

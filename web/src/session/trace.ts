@@ -54,7 +54,7 @@ export interface TraceEntry {
   kind: TraceKind;
   action?: string;
   detail?: ActionDetail;
-  took_ms?: number;
+  duration_ms?: number;
   /** `ok`, or the code of an error; missing while the action is under way. */
   outcome?: string;
   acted_at?: Point;

@@ -49,6 +49,7 @@ async fn tabs_are_opened_listed_activated_and_closed() {
     person.tabs(&request(json!({}))).await.unwrap();
     let open = json!({ "action": "open", "url": server.url("/agent") });
     let opened = desk.tabs(open).await;
+    desk.wait_for(json!({ "url": "/agent", "network_idle": true })).await.unwrap();
     assert_eq!(desk.value("document.title").await, "/agent");
     desk.tabs(json!({ "action": "close", "tab": opened[2].id })).await;
     desk.tabs(json!({ "action": "activate", "tab": opened[0].id })).await;

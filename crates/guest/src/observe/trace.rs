@@ -237,7 +237,7 @@ impl Entry {
     fn note_end(&self, outcome: &str) {
         let took = u64::try_from(self.at.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.trace.change(self.id, |entry| {
-            (entry.took_ms, entry.outcome) = (Some(took), Some(outcome.to_owned()));
+            (entry.duration_ms, entry.outcome) = (Some(took), Some(outcome.to_owned()));
         });
     }
 

@@ -58,7 +58,7 @@ impl Runner<'_> {
             Ok(acted) => acted,
             Err(Failure::Bad(reason)) => {
                 step.problem = Some(reason.clone());
-                step.took_ms += millis(began);
+                step.duration_ms += millis(began);
                 self.record(step);
                 return Ok(Err(reason));
             }
@@ -76,7 +76,7 @@ impl Runner<'_> {
         step.effect = seen.effect;
         step.effects.clone_from(&seen.effects);
         step.regions = seen.regions.iter().take(20).copied().collect();
-        step.took_ms += millis(began);
+        step.duration_ms += millis(began);
         let effects = deed.effects.clone();
         if !action.only_looks() {
             self.deeds.push(deed);

@@ -45,7 +45,7 @@ impl Runner<'_> {
             Ok(reply) => reply,
             Err(ModelFailure::Malformed(reason)) => {
                 let step =
-                    Step { problem: Some(reason), took_ms: millis(began), ..Step::default() };
+                    Step { problem: Some(reason), duration_ms: millis(began), ..Step::default() };
                 self.bad(
                     conversation,
                     Value::Null,
@@ -61,9 +61,14 @@ impl Runner<'_> {
             }
         };
         self.spent.add(reply.spent);
-        let took_ms = millis(began);
-        let step =
-            Step { step: self.number, shot, took_ms, spent: Some(reply.spent), ..Step::default() };
+        let duration_ms = millis(began);
+        let step = Step {
+            step: self.number,
+            shot,
+            duration_ms,
+            spent: Some(reply.spent),
+            ..Step::default()
+        };
         let turn = match conversation.dialect.read(&reply.body, &conversation.view) {
             Ok(turn) => turn,
             Err(bad) => {

@@ -190,7 +190,7 @@ impl Eyes for Screen {
             });
             let evidence: Vec<_> = evidence.collect();
             let holds = evidence.iter().all(|one| one.holds);
-            Ok(Verified { holds, evidence, failed: Vec::new(), took_ms: 1 })
+            Ok(Verified { holds, evidence, failed: Vec::new(), duration_ms: 1 })
         }
         .boxed()
     }
