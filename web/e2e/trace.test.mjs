@@ -65,6 +65,9 @@ step("windows are listed in between, and the trace stays when the session ends",
   await desk.act("launch", { command: "xterm", observe: "auto" });
   await action("Launch xterm").getByText("Opened a window").waitFor();
   await page.locator(".trace-event", { hasText: "Opened “" }).last().waitFor();
+  // Pictures that were not read before the end are gone with the session.
+  const read = () => action("Launch xterm").locator("img").evaluateAll((images) => images.every((image) => image.naturalWidth > 0));
+  await until("its pictures are shown", read);
   // The last read may come too late.
   person.forgive(/\/trace\?/);
   await desk.end();
