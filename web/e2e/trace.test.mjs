@@ -62,7 +62,7 @@ step("pointing at an action shows its place in the picture, and the keyboard enl
 
 step("windows are listed in between, and the trace stays when the session ends", async () => {
   const { page } = person;
-  await desk.act("launch", { command: "xterm", observe: "auto" });
+  await desk.act("launch", { command: "xterm", observe: "auto", settle: { quiet_ms: 1000 } });
   await action("Launch xterm").getByText("Opened a window").waitFor();
   await page.locator(".trace-event", { hasText: "Opened “" }).last().waitFor();
   // Pictures that were not read before the end are gone with the session.
