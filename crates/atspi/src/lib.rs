@@ -7,6 +7,7 @@
 
 mod connection;
 mod details;
+mod focus;
 mod marshal;
 mod message;
 mod reader;

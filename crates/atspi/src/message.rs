@@ -19,6 +19,12 @@ pub struct Request {
     /// Leave out the content of web pages, which the browser's debugging protocol reports.
     #[serde(default)]
     pub without_pages: bool,
+    /// Read only the program with this process id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// Read the element with the keyboard focus, and of the others only those at the point.
+    #[serde(default)]
+    pub focus: bool,
 }
 
 /// The answer to a request.
@@ -54,6 +60,9 @@ pub struct Program {
     /// It has more elements than the limit.
     #[serde(default)]
     pub truncated: bool,
+    /// The element with the keyboard focus, if that was asked for and is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub focus: Option<Node>,
     /// Its elements, parents before children.
     #[serde(default)]
     pub nodes: Vec<Node>,

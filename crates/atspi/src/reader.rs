@@ -40,6 +40,8 @@ struct Known {
     toolkit: String,
     /// It did not answer the last time.
     silent: bool,
+    /// The path of the element that had the focus the last time.
+    focus: Option<String>,
 }
 
 /// A connection to a program.
@@ -119,9 +121,11 @@ impl Reader {
         let known = &mut self.known;
         let mut programs: Vec<(String, Known)> =
             names.iter().filter_map(|name| known.remove_entry(name)).collect();
+        let wanted = |known: &Known| request.pid.is_none() || request.pid == known.pid;
         let read = std::thread::scope(|scope| {
             let threads: Vec<_> = programs
                 .iter_mut()
+                .filter(|(_, known)| wanted(known))
                 .map(|(name, known)| scope.spawn(|| read_one(name, known, address, request)))
                 .collect();
             // A thread that failed has read nothing.
@@ -174,7 +178,15 @@ impl Known {
             nodes: Vec::new(),
             truncated: false,
         };
-        let result = walk.run();
+        // A point limits what is read; without one, the focus alone is wanted.
+        let mut result = Ok(());
+        if !request.focus || request.at.is_some() {
+            result = walk.run();
+        }
+        if request.focus && result.is_ok() {
+            result = walk.focus(self.focus.as_deref()).map(|focus| program.focus = focus);
+            self.focus = program.focus.as_ref().map(|node| node.path.clone());
+        }
         (program.nodes, program.truncated) = (walk.nodes, walk.truncated);
         self.line = Some(line);
         result

@@ -10,7 +10,7 @@ use crate::{
 };
 
 pub const ACCESSIBLE: &str = "org.a11y.atspi.Accessible";
-const COMPONENT: &str = "org.a11y.atspi.Component";
+pub const COMPONENT: &str = "org.a11y.atspi.Component";
 const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 /// Where the elements of a program begin.
 pub const ROOT: &str = "/org/a11y/atspi/accessible/root";
@@ -19,14 +19,14 @@ const NULL: &str = "/org/a11y/atspi/null";
 /// Coordinates of the screen.
 pub const SCREEN: u32 = 0;
 /// The deepest level that is read.
-const MAX_LEVELS: usize = 80;
+pub const MAX_LEVELS: usize = 80;
 /// A table with more children than this is read point by point: a spreadsheet has billions.
 const MANY_CHILDREN: i64 = 400;
 /// The distances between such points, and the limit on them.
 const PROBE: (i32, i32) = (48, 14);
 const MAX_PROBES: usize = 1000;
 /// Roles of elements that may have that many children.
-const LARGE: [u32; 5] =
+pub const LARGE: [u32; 5] =
     [roles::TABLE, roles::TREE_TABLE, roles::TREE, roles::LIST, roles::LIST_BOX];
 /// The longest name, in characters.
 pub const MAX_NAME: usize = 500;
@@ -151,7 +151,7 @@ impl Walk<'_> {
         Ok(below)
     }
 
-    fn children(&mut self, paths: &[&str]) -> Result<Vec<Vec<String>>, ConnectionError> {
+    pub fn children(&mut self, paths: &[&str]) -> Result<Vec<Vec<String>>, ConnectionError> {
         let [replies] = self.ask(paths, [(ACCESSIBLE, "GetChildren", Arguments::default())])?;
         let own = self.bus_name;
         let child = |value: &Value| match value.items() {
@@ -230,7 +230,8 @@ pub fn property(interface: &'static str, name: &'static str) -> Method<'static> 
     (PROPERTIES, "Get", Arguments::strings(&[interface, name]))
 }
 
-fn bits(reply: &Reply) -> u64 {
+/// The states in a reply.
+pub fn bits(reply: &Reply) -> u64 {
     let words = reply.as_deref().and_then(|values| values.first()).map(Value::items);
     let word = |at: usize| {
         let number = words.and_then(|words| words.get(at)).and_then(Value::integer);
@@ -251,7 +252,7 @@ pub fn text(reply: &Reply, most: usize) -> String {
 }
 
 /// The rectangle in a reply. Toolkits report strange ones for what has no place on the screen.
-fn rectangle(reply: &Reply) -> Option<(i32, i32, i32, i32)> {
+pub fn rectangle(reply: &Reply) -> Option<(i32, i32, i32, i32)> {
     let [x, y, width, height] = reply.as_deref()?.first()?.items() else { return None };
     let number = |value: &Value| value.integer().and_then(|number| i32::try_from(number).ok());
     let (x, y, width, height) = (number(x)?, number(y)?, number(width)?, number(height)?);

@@ -9,8 +9,10 @@ use std::{
 
 /// A request that takes longer waits for something that may not come, like a long poll.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// A page that asked the same within this time before an action asks it regularly.
+/// A page that asked the same twice within this time before an action may ask it regularly.
 const REGULAR: Duration = Duration::from_secs(30);
+/// How much the pauses between regular requests may differ, as a factor.
+const UNEVEN: u32 = 2;
 /// Limits on remembered requests.
 const MOST: usize = 256;
 
@@ -53,6 +55,8 @@ impl Asked {
     /// The tab shows another document.
     pub fn left(&mut self) {
         self.under_way.clear();
+        // What it asked says nothing about the next document.
+        self.lately.clear();
     }
 
     /// Until when requests that an action caused are awaited; `None` if there are none. The action
@@ -69,12 +73,19 @@ impl Asked {
     }
 
     fn is_caused(&self, request: &Request, since: Instant) -> bool {
-        let regular = |earlier: &Request| {
-            earlier.address == request.address
-                && earlier.begun < since
-                && since - earlier.begun < REGULAR
+        request.begun >= since && !self.is_regular(request, since)
+    }
+
+    /// Whether the page asked the same before the action, with even pauses. An agent that repeats
+    /// an action repeats its requests, too, but not evenly.
+    fn is_regular(&self, request: &Request, since: Instant) -> bool {
+        let earlier = |other: &&Request| {
+            other.address == request.address && other.begun < since && since - other.begun < REGULAR
         };
-        request.begun >= since && !self.lately.iter().any(regular)
+        let mut times = self.lately.iter().rev().filter(earlier).map(|other| other.begun);
+        let (Some(last), Some(before)) = (times.next(), times.next()) else { return false };
+        let (pause, usual) = (request.begun.saturating_duration_since(last), last - before);
+        pause <= usual * UNEVEN && usual <= pause * UNEVEN
     }
 }
 
@@ -114,6 +125,35 @@ mod tests {
         asked.begun("1", "http://a/poll?n=1", start);
         asked.over("1", at(50));
         asked.begun("2", "http://a/poll?n=2", at(1000));
-        assert_eq!(asked.awaited(at(500), at(1001)), None);
+        asked.over("2", at(1050));
+        asked.begun("3", "http://a/poll?n=3", at(2000));
+        assert_eq!(asked.awaited(at(1500), at(2001)), None);
+    }
+
+    #[test]
+    fn a_repeated_action_is_awaited_again() {
+        let start = Instant::now();
+        let at = |ms: u64| start + Duration::from_millis(ms);
+        let mut asked = Asked::default();
+        for (id, begun) in [("1", 0), ("2", 900), ("3", 9000)] {
+            asked.begun(id, "http://a/save", at(begun));
+            let awaited = asked.awaited(at(begun), at(begun + 1));
+            assert_eq!(awaited, Some(at(begun) + PATIENCE), "{id}");
+            asked.over(id, at(begun + 50));
+        }
+    }
+
+    #[test]
+    fn what_an_earlier_document_asked_does_not_count() {
+        let start = Instant::now();
+        let at = |ms: u64| start + Duration::from_millis(ms);
+        let mut asked = Asked::default();
+        for (id, begun) in [("1", 0), ("2", 1000)] {
+            asked.begun(id, "http://a/poll", at(begun));
+            asked.over(id, at(begun + 50));
+        }
+        asked.left();
+        asked.begun("3", "http://a/poll", at(2000));
+        assert_eq!(asked.awaited(at(1500), at(2001)), Some(at(2000) + PATIENCE));
     }
 }

@@ -236,15 +236,19 @@
     }
   }
 
-  // Waits until the page has drawn what its last events changed. A hidden page draws nothing.
+  // Waits until the page has drawn what its last events changed: the second frame begins when the
+  // first has been handed over. A hidden page draws nothing; on a busy machine, a frame takes long.
   function drawn() {
     return new Promise((resolve) => {
-      const late = setTimeout(() => resolve(look()), 250);
+      const patience = document.visibilityState === 'visible' ? 1000 : 50;
+      const late = setTimeout(() => resolve(look()), patience);
       requestAnimationFrame(() =>
-        setTimeout(() => {
-          clearTimeout(late);
-          resolve(look());
-        }, 0),
+        requestAnimationFrame(() =>
+          setTimeout(() => {
+            clearTimeout(late);
+            resolve(look());
+          }, 0),
+        ),
       );
     });
   }

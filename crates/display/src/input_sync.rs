@@ -71,15 +71,18 @@ impl InputSync {
         process_idle::wait(&self.connection, Some(window)).await
     }
 
-    /// Waits until the active program has read everything sent so far, if it supports pings.
-    pub(crate) async fn ping_active(&mut self, patience: Duration) -> Result<(), DisplayError> {
-        let window = block_in_place(|| active_window(&self.connection))?;
-        if let Some(window) = window
-            && block_in_place(|| self.knows_pings(window))?
-        {
+    /// Waits until the active program has read everything sent so far, within a limit. A program
+    /// that does not support pings is watched until it is idle.
+    pub(crate) async fn read_by_active(&mut self, patience: Duration) -> Result<(), DisplayError> {
+        let Some(window) = block_in_place(|| active_window(&self.connection))? else {
+            return Ok(());
+        };
+        if block_in_place(|| self.knows_pings(window))? {
             self.ping(window, patience).await?;
+            return Ok(());
         }
-        Ok(())
+        let idle = process_idle::wait(&self.connection, Some(window));
+        tokio::time::timeout(patience, idle).await.unwrap_or(Ok(()))
     }
 
     fn knows_pings(&self, window: Window) -> Result<bool, DisplayError> {

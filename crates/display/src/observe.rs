@@ -38,7 +38,7 @@ pub use rect::{MAX_REGIONS, Rect, merged};
 pub use settle::{Activity, Decision, Quiet, Settle};
 pub use shots::{LatePrints, ShotFacts, Shots};
 pub use window_events::WindowEvents;
-pub use windows::{SeenWindow, SeenWindows};
+pub use windows::{ConnectedProgram, SeenWindow, SeenWindows};
 
 use crate::{connection::Line, display::Display, error::DisplayError, input_sync::InputSync};
 use driver::{Ask, Driver, Live, State};
@@ -106,10 +106,9 @@ impl Display {
     }
 
     /// Waits until the active program has read the input of earlier actions, up to a second.
-    /// Programs that do not answer pings are not waited for.
     pub async fn delivered(&self) -> Result<(), DisplayError> {
         let input = self.input().await?;
-        InputSync::on(&input.connection)?.ping_active(DELIVERED).await
+        InputSync::on(&input.connection)?.read_by_active(DELIVERED).await
     }
 
     /// Remembers a part of a canvas as a picture with a new id. `sent` says whether the caller

@@ -7,6 +7,7 @@
 //! Without options, an action takes none of these steps.
 
 mod effect;
+mod focus;
 mod pictures;
 mod repeats;
 mod settling;
@@ -31,12 +32,17 @@ use helmdeck_wire::{
 };
 use parking_lot::Mutex;
 use serde_json::Value;
+use tokio::join;
 
-pub use self::trace::{Entry, Trace, follow_windows};
 use self::{
-    effect::{Act, Reported, Seen, Verdict},
+    effect::{Act, ProgramFocus, Reported, Seen, Verdict},
+    focus::FocusBefore,
     repeats::{Action, Nothing, Repeats},
     trace::{ActionTrace, Crops},
+};
+pub use self::{
+    focus::Owner,
+    trace::{Entry, Trace, follow_windows},
 };
 use crate::{
     aim::Aimed,
@@ -69,6 +75,10 @@ struct Observing {
     settle: Settle,
     screen: Option<Screen>,
     page: Option<PageWatch>,
+    /// The focus inside the active program.
+    focus: Option<FocusBefore>,
+    /// Whether the action starts a program.
+    launches: bool,
     /// The page before, without a screen.
     before: Option<Arc<Canvas>>,
 }
@@ -105,7 +115,8 @@ impl Watch {
         let settle = options.settle.unwrap_or_default();
         let mut observing = None;
         if wanted {
-            let state = Observing::begin(guest, observe, settle, tab.as_ref()).await?;
+            let act = Act { name, at: aimed.point.map(|point| (point.x, point.y)) };
+            let state = Observing::begin(guest, observe, settle, tab.as_ref(), &act).await?;
             if pictures::is_picture(name) {
                 state.settle(Instant::now()).await?;
             } else {
@@ -134,7 +145,7 @@ impl Watch {
         if let Some(observing) = observing {
             let act = Act { name, at: aimed.point.map(|point| (point.x, point.y)) };
             let reported = reported(&reply, observing.page.is_some());
-            let after = observing.finish(ended, act, reported).await?;
+            let after = observing.finish(&guest, ended, act, reported).await?;
             observing.describe(&guest, &after, &mut observation)?;
             if observing.observe != Observe::None {
                 observation.hint = hint(&guest, &aimed, action, &after);
@@ -166,12 +177,20 @@ impl Observing {
         observe: Observe,
         settle: Settle,
         tab: Option<&TabId>,
+        act: &Act,
     ) -> Result<Self, GuestError> {
         let display = guest.screen()?;
-        let page = match guest.browser() {
-            Ok(browser) => browser.watch(tab).await,
-            Err(_) => None,
+        let page = async {
+            match guest.browser() {
+                Ok(browser) => browser.watch(tab).await,
+                Err(_) => None,
+            }
         };
+        let focus = async {
+            let display = display.as_ref().filter(|_| observe != Observe::None)?;
+            FocusBefore::read(guest, display, act.at).await
+        };
+        let (page, focus) = join!(page, focus);
         let mut before = None;
         let screen = match display {
             Some(display) => {
@@ -187,12 +206,14 @@ impl Observing {
                 None
             }
         };
-        Ok(Self { observe, settle, screen, page, before })
+        let launches = act.name == "launch";
+        Ok(Self { observe, settle, screen, page, focus, launches, before })
     }
 
     /// Compares the state after the action with the one before.
     async fn finish(
         &self,
+        guest: &Guest,
         ended: Instant,
         action: Act,
         reported: Reported,
@@ -206,10 +227,19 @@ impl Observing {
             let verdict = Seen::default().verdict();
             return Ok(After { settled, changes, verdict, page: None, windows: None });
         }
-        let page = match &self.page {
-            Some(page) => Some(page.changes().await),
-            None => None,
+        let page = async {
+            match &self.page {
+                Some(page) => Some(page.changes().await),
+                None => None,
+            }
         };
+        let focus = async {
+            match &self.focus {
+                Some(focus) => focus.compare(guest).await,
+                None => ProgramFocus::default(),
+            }
+        };
+        let (page, focus) = join!(page, focus);
         let given = self.given();
         let (changes, windows) = match &self.screen {
             Some(screen) => {
@@ -225,7 +255,7 @@ impl Observing {
             windows: before.zip(windows.clone()),
             page: page.clone(),
             reported,
-            focus_moved: false,
+            focus,
         };
         Ok(After { settled, changes, verdict: seen.verdict(), page, windows })
     }
@@ -293,7 +323,9 @@ impl Observing {
             .map(|place| place.rect)
             .chain(verdict.in_panels.clone())
             .collect();
-        let shown = pictures::Shown { changes, regions: &verdict.regions, ignored: &ignored };
+        let telling = &verdict.telling;
+        let shown =
+            pictures::Shown { changes, regions: &verdict.regions, telling, ignored: &ignored };
         let display = self.screen.as_ref().map(|screen| &screen.display);
         block_in_place(|| shown.add(self.observe, display, &guest.observed.pages, observation))?;
         Ok(())

@@ -29,6 +29,8 @@ pub struct PageChanges {
     pub focused: bool,
     /// Where the elements are that lost and got the focus.
     pub focus: Vec<Area>,
+    /// Where the one is that lost it.
+    pub unfocused: Option<Area>,
     /// Where the document changed, as far as it is in view.
     pub mutated: Vec<Area>,
     /// The document changed where it is not in view.
@@ -67,6 +69,7 @@ impl PageWatch {
         changes.caret_moved = in_place(|old, new| old.caret != new.caret);
         if changes.focus_moved {
             let before = Placed { look: &before.look, on_screen: self.on_screen };
+            changes.unfocused = before.focus();
             changes.focus = before.focus().into_iter().chain(placed.focus()).collect();
         }
         changes

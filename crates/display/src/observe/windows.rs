@@ -1,11 +1,15 @@
 //! The windows before and after an action, with what matters for its effect.
 
 use helmdeck_task::block_in_place;
+use helmdeck_wire::window::Window as WindowFacts;
 use x11rb::{
     cookie::Cookie,
-    protocol::xproto::{
-        AtomEnum, ConnectionExt as _, GetGeometryReply, GetInputFocusReply, GetPropertyReply,
-        TranslateCoordinatesReply, Window,
+    protocol::{
+        res::ConnectionExt as _,
+        xproto::{
+            AtomEnum, ConnectionExt as _, GetGeometryReply, GetInputFocusReply, GetPropertyReply,
+            TranslateCoordinatesReply, Window,
+        },
     },
     rust_connection::RustConnection,
 };
@@ -16,7 +20,7 @@ use crate::{
     display::Display,
     error::DisplayError,
     stream::DeadlineStream,
-    window::{active_window, class_of, client_list, text},
+    window::{self, active_window, class_of, client_list, text},
 };
 
 /// Limit on compared windows.
@@ -37,6 +41,34 @@ pub struct SeenWindows {
     pub keyboard: u32,
     /// Where the pointer is.
     pub pointer: (i32, i32),
+    /// The programs that are connected to the X server.
+    pub programs: Vec<ConnectedProgram>,
+}
+
+/// A connection of a program to the X server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectedProgram {
+    /// The ids of its windows begin with it.
+    pub base: u32,
+    /// The other bits of these ids.
+    pub mask: u32,
+}
+
+impl SeenWindows {
+    /// Whether a program connected since an earlier moment and has not opened a window yet.
+    pub fn program_is_starting(&self, before: &Self) -> bool {
+        let is_new = |program: &&ConnectedProgram| !before.programs.contains(program);
+        let has_window = |program: &ConnectedProgram| {
+            self.windows.iter().any(|window| window.id & !program.mask == program.base)
+        };
+        self.programs.iter().filter(is_new).any(|program| !has_window(program))
+    }
+
+    /// Whether a window is open that was not at an earlier moment.
+    pub fn window_opened(&self, before: &Self) -> bool {
+        let known = |id: u32| before.windows.iter().any(|window| window.id == id);
+        self.windows.iter().any(|window| !window.panel && !known(window.id))
+    }
 }
 
 /// One window.
@@ -63,6 +95,7 @@ impl Display {
             let (x, _) = self.query()?;
             let focus: Answer<'_, GetInputFocusReply> = x.get_input_focus()?;
             let pointer = x.query_pointer(x.root)?;
+            let programs = x.res_query_clients()?;
             let active = active_window(&x)?;
             let asked = client_list(&x)?
                 .into_iter()
@@ -80,7 +113,31 @@ impl Display {
             }
             let (keyboard, pointer) = (focus.reply()?.focus, pointer.reply()?);
             let pointer = (pointer.root_x.into(), pointer.root_y.into());
-            Ok(SeenWindows { windows, active, keyboard, pointer })
+            // A server without the extension does not tell.
+            let programs = programs.reply().map(|reply| reply.clients).unwrap_or_default();
+            let programs = programs
+                .into_iter()
+                .map(|client| ConnectedProgram {
+                    base: client.resource_base,
+                    mask: client.resource_mask,
+                })
+                .collect();
+            Ok(SeenWindows { windows, active, keyboard, pointer, programs })
+        })
+    }
+
+    /// The description of the active window.
+    pub async fn active_facts(&self) -> Result<Option<WindowFacts>, DisplayError> {
+        block_in_place(|| {
+            let (x, _) = self.query()?;
+            let Some(active) = active_window(&x)? else { return Ok(None) };
+            let owners = self.owners();
+            match window::Question::ask(&x, active)?.answer(&x, Some(active), owners.as_ref()) {
+                Ok(described) => Ok(Some(described.facts).filter(|_| !described.furniture)),
+                Err(DisplayError::Lost(error)) => Err(DisplayError::Lost(error)),
+                // The window was closed meanwhile.
+                Err(_) => Ok(None),
+            }
         })
     }
 }

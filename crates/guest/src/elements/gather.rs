@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use helmdeck_a11y::{Element, Scene, Surface};
-use helmdeck_atspi::{Answer, Request};
+use helmdeck_atspi::{Answer, Program, Request};
 use helmdeck_browser::{BrowserError, Exposure, PageElements, ShownTab};
 use helmdeck_display::{Stack, StackedWindow};
 use helmdeck_wire::{
@@ -15,11 +15,14 @@ use helmdeck_wire::{
 use tokio::join;
 
 use super::{place, reader::Beside};
-use crate::{begin::Guest, error::GuestError};
+use crate::{begin::Guest, error::GuestError, observe::Owner};
 
 /// What a program has to answer, and a page.
 const PROGRAM_DEADLINE: Duration = Duration::from_millis(400);
 const PAGE_DEADLINE: Duration = Duration::from_millis(800);
+/// The same for the focus alone, and the limit on elements that are asked for it.
+const FOCUS_DEADLINE: Duration = Duration::from_millis(150);
+const MAX_FOCUSABLE: usize = 1500;
 /// Limit on tabs that are asked whether they are shown.
 const MAX_TABS: usize = 20;
 
@@ -137,6 +140,33 @@ impl Guest {
         let Ok(session) = self.session() else { return Ok(Answer::default()) };
         let nest = session.browser_nest.get().ok_or("the browser is not running")?;
         self.elements.browser.read(&Beside::Nest(nest), request(at, without_pages)).await
+    }
+}
+
+impl Guest {
+    /// The element of a program that has the keyboard focus, and the elements at a point.
+    pub async fn read_focus(&self, owner: Owner, at: Option<(i32, i32)>) -> Option<Program> {
+        let session = self.session().ok();
+        let (reader, beside, pid) = match owner {
+            Owner::Browser => {
+                let nest = session?.browser_nest.get()?;
+                (&self.elements.browser, Beside::Nest(nest), None)
+            }
+            Owner::Program(pid) => {
+                let beside = match self.attached() {
+                    Some(_) => Beside::Here,
+                    None => Beside::Nest(session?.nest),
+                };
+                (&self.elements.programs, beside, Some(pid))
+            }
+        };
+        let deadline_ms = u64::try_from(FOCUS_DEADLINE.as_millis()).unwrap_or_default();
+        let max_nodes = MAX_FOCUSABLE;
+        let request =
+            Request { deadline_ms, max_nodes, at, pid, focus: true, ..request(None, true) };
+        let programs = reader.read(&beside, request).await.ok()?.programs;
+        let focused = programs.iter().position(|program| program.focus.is_some());
+        programs.into_iter().nth(focused.unwrap_or(0))
     }
 }
 

@@ -8,6 +8,8 @@ use helmdeck_wire::observe::Effect;
 const RING: i32 = 12;
 /// Pixels around the pointer that belong to what it is on.
 const POINTER: i32 = 4;
+/// How far the box with the address of a link may be from the page's corner, and its largest height.
+const STATUS: (i32, u32) = (4, 32);
 /// The largest part that changes because the pointer left it: a button or a link.
 const HOVERED: u64 = 400 * 150;
 
@@ -23,8 +25,23 @@ pub struct Seen {
     pub page: Option<PageChanges>,
     /// What the action itself reported.
     pub reported: Reported,
-    /// Whether another accessible element has the focus, if that is known.
-    pub focus_moved: bool,
+    /// What happened to the focus inside the active program, if that is known.
+    pub focus: ProgramFocus,
+}
+
+/// What happened to the focus inside a program.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ProgramFocus {
+    /// Another element has it.
+    pub moved: bool,
+    /// Where the one is that lost it.
+    pub lost: Option<Rect>,
+    /// Where the one is that got it.
+    pub got: Option<Rect>,
+    /// Whether that one also has another name or state than before.
+    pub altered: bool,
+    /// Whether it is a part of the browser, outside of pages.
+    pub in_browser: bool,
 }
 
 /// The action.
@@ -52,6 +69,8 @@ pub struct Verdict {
     pub effects: Vec<Effect>,
     /// Where the screen changed because of the action.
     pub regions: Vec<Rect>,
+    /// Those of them that a picture should show: an element that lost the focus needs none.
+    pub telling: Vec<Rect>,
     /// Changes of panels, which have nothing to do with the action.
     pub in_panels: Vec<Rect>,
 }
@@ -60,6 +79,7 @@ impl Seen {
     /// Decides.
     pub fn verdict(mut self) -> Verdict {
         let in_panels = self.leave_out_panels();
+        self.leave_out_status();
         self.leave_out_hovering();
         let mut effects = self.facts();
         let focus = self.focus_moved();
@@ -82,7 +102,8 @@ impl Seen {
         if effects.is_empty() {
             effects.push(effect);
         }
-        Verdict { effect, effects, regions: self.regions, in_panels }
+        let telling = self.telling();
+        Verdict { effect, effects, regions: self.regions, telling, in_panels }
     }
 
     /// Effects that are certain, the most telling first.
@@ -137,31 +158,75 @@ impl Seen {
 
     fn focus_moved(&self) -> bool {
         let in_page = |page: &PageChanges| page.focus_moved || page.caret_moved;
-        self.focus_moved || self.window_focus_moved() || self.page.as_ref().is_some_and(in_page)
+        self.focus.moved || self.window_focus_moved() || self.page.as_ref().is_some_and(in_page)
     }
 
     fn focus_gained(&self) -> bool {
         let in_page = |page: &PageChanges| page.focused || page.caret_moved;
-        self.focus_moved || self.window_focus_moved() || self.page.as_ref().is_some_and(in_page)
+        self.focus.moved || self.window_focus_moved() || self.page.as_ref().is_some_and(in_page)
     }
 
     /// Whether all changes show the focus: rings and carets of the elements that lost and got it.
     fn only_focus(&self) -> bool {
-        let Some(page) = &self.page else { return self.focus_moved };
-        if self.window_focus_moved() {
+        if self.window_focus_moved() || self.focus.moved && self.focus.altered {
             return false;
         }
-        let area = |area: &helmdeck_browser::Area| rect(area).inflated(RING);
-        let rings: Vec<Rect> = page.focus.iter().map(area).collect();
-        let viewport = page.viewport.as_ref().map(rect);
-        let written = |region: &Rect| {
-            page.mutated.iter().any(|area| rect(area).intersection(region).is_some())
-        };
+        let of_page = self.page.iter().flat_map(|page| &page.focus).map(rect);
+        let of_program = self.focus.lost.into_iter().chain(self.focus.got);
+        let rings: Vec<Rect> =
+            of_page.chain(of_program).map(|element| element.inflated(RING)).collect();
         self.regions.iter().all(|region| {
-            let outside = viewport.is_some_and(|view| view.intersection(region).is_none());
-            let ring = rings.iter().any(|ring| ring.contains(region)) && !written(region);
-            ring || outside && self.focus_moved
+            let ring = rings.iter().any(|ring| ring.contains(region)) && !self.is_written(region);
+            ring || self.is_field_of_browser(region)
         })
+    }
+
+    /// Whether a region is a field of the browser's toolbar that got the focus. Its frame is larger
+    /// than what accessibility tells.
+    fn is_field_of_browser(&self, region: &Rect) -> bool {
+        let viewport = self.page.as_ref().and_then(|page| page.viewport.as_ref()).map(rect);
+        let outside = viewport.is_some_and(|view| view.intersection(region).is_none());
+        let field = self.focus.got.filter(|_| self.focus.in_browser);
+        outside && field.is_some_and(|field| field.inflated(RING).intersection(region).is_some())
+    }
+
+    /// Whether the document changed in a region.
+    fn is_written(&self, region: &Rect) -> bool {
+        let mutated = self.page.iter().flat_map(|page| &page.mutated);
+        mutated.map(rect).any(|area| area.intersection(region).is_some())
+    }
+
+    /// The regions that a picture should show.
+    fn telling(&self) -> Vec<Rect> {
+        let of_page = self.page.as_ref().and_then(|page| page.unfocused.as_ref()).map(rect);
+        let lost: Vec<Rect> =
+            of_page.into_iter().chain(self.focus.lost).map(|lost| lost.inflated(RING)).collect();
+        let told = |region: &&Rect| {
+            !lost.iter().any(|lost| lost.contains(region)) || self.is_written(region)
+        };
+        let telling: Vec<Rect> = self.regions.iter().filter(told).copied().collect();
+        if telling.is_empty() { self.regions.clone() } else { telling }
+    }
+
+    /// The browser shows the address of a link under the pointer in the page's lower corner.
+    fn leave_out_status(&mut self) {
+        let Some(view) = self.page.as_ref().and_then(|page| page.viewport.as_ref()).map(rect)
+        else {
+            return;
+        };
+        let bottom = view.y.saturating_add_unsigned(view.height);
+        let corner = Rect {
+            x: view.x - STATUS.0,
+            y: bottom.saturating_sub_unsigned(STATUS.1),
+            width: view.width / 2,
+            height: STATUS.1 + STATUS.0.unsigned_abs(),
+        };
+        let mut regions = std::mem::take(&mut self.regions);
+        let in_corner = |region: &Rect| {
+            corner.contains(region) && region.x <= view.x + STATUS.0 && !self.is_written(region)
+        };
+        regions.retain(|region| !in_corner(region));
+        self.regions = regions;
     }
 
     /// Panels show clocks and lists of windows. They count if the action happened there.
@@ -231,7 +296,8 @@ mod tests {
 
     fn windows(windows: &[SeenWindow], active: u32) -> SeenWindows {
         let windows = windows.iter().cloned().chain([panel()]).collect();
-        SeenWindows { windows, active: Some(active), keyboard: active, pointer: (5, 5) }
+        let (keyboard, pointer) = (active, (5, 5));
+        SeenWindows { windows, active: Some(active), keyboard, pointer, programs: Vec::new() }
     }
 
     /// A click on the button, in a browser's window.
@@ -305,6 +371,52 @@ mod tests {
         assert_effects(Seen { page: page(changes), ..click() }, &[Effect::FocusMoved]);
         let moved = PageChanges { caret_moved: true, ..PageChanges::default() };
         assert_effects(Seen { page: page(moved), ..click() }, &[Effect::FocusMoved]);
+    }
+
+    #[test]
+    fn a_button_of_a_program_that_only_gets_the_focus_is_a_focus_move() {
+        let focus = ProgramFocus {
+            moved: true,
+            lost: Some(FIELD),
+            got: Some(BUTTON),
+            ..ProgramFocus::default()
+        };
+        let regions = vec![BUTTON, FIELD.inflated(2)];
+        let seen = Seen { regions: regions.clone(), focus, ..click() };
+        assert_effects(seen.clone(), &[Effect::FocusMoved]);
+        assert_eq!(seen.clone().verdict().telling, [BUTTON]);
+        // Something else changed, or the button itself.
+        let more = Seen { regions: vec![BUTTON, STATUS], ..seen.clone() };
+        assert_effects(more, &[Effect::Confirmed, Effect::FocusMoved]);
+        let altered = ProgramFocus { altered: true, ..focus };
+        let seen = Seen { focus: altered, ..seen };
+        assert_effects(seen, &[Effect::Confirmed, Effect::FocusMoved]);
+    }
+
+    #[test]
+    fn a_field_of_the_browser_that_gets_the_focus_is_a_focus_move() {
+        let viewport = Some(Area { x: 0, y: 110, width: 1280, height: 660 });
+        let bar = Rect { x: 120, y: 69, width: 1000, height: 36 };
+        let got = Some(Rect { x: 160, y: 75, width: 800, height: 24 });
+        let focus = ProgramFocus { moved: true, got, in_browser: true, ..ProgramFocus::default() };
+        let changes = PageChanges { viewport, ..PageChanges::default() };
+        let seen = Seen { regions: vec![bar], page: page(changes), focus, ..click() };
+        assert_effects(seen.clone(), &[Effect::FocusMoved]);
+        let seen = Seen { regions: vec![bar, STATUS], ..seen };
+        assert_effects(seen, &[Effect::Confirmed, Effect::FocusMoved]);
+    }
+
+    #[test]
+    fn the_address_of_a_link_under_the_pointer_is_no_effect() {
+        let viewport = Some(Area { x: 0, y: 110, width: 1280, height: 660 });
+        let address = Rect { x: 0, y: 749, width: 120, height: 22 };
+        let changes = PageChanges { viewport, ..PageChanges::default() };
+        let seen = Seen { regions: vec![address], page: page(changes.clone()), ..click() };
+        assert_effects(seen, &[Effect::NoVisibleChange]);
+        let mutated = vec![area(address)];
+        let written = PageChanges { mutated, ..changes };
+        let seen = Seen { regions: vec![address], page: page(written), ..click() };
+        assert_effects(seen, &[Effect::Confirmed]);
     }
 
     #[test]

@@ -8,10 +8,13 @@ use helmdeck_display::{
 use helmdeck_wire::observe::{Observation, Observe, ObservedPicture, ShotId};
 use parking_lot::Mutex;
 
-/// Pixels around a change that show where it is.
-const MARGIN: i32 = 24;
+/// Pixels around a change that show where it is, and how many there are at least.
+const MARGIN: (i32, i32) = (24, 8);
+/// Models count pictures in tiles. A margin is not worth another tile: these sizes are the most that
+/// fits into one of Gemini, two of it, and one of OpenAI.
+const TILES: [(u32, u32); 3] = [(384, 384), (512, 256), (512, 512)];
 /// A part is shown if it is at most this much of everything, in percent.
-const PART: u64 = 35;
+const PART: u64 = 70;
 
 /// Whether an action only takes a picture: it waits first, and then looks.
 pub fn is_picture(name: &str) -> bool {
@@ -42,6 +45,8 @@ impl PageShots {
 pub struct Shown<'a> {
     pub changes: &'a Changes,
     pub regions: &'a [Rect],
+    /// The regions that must be in it.
+    pub telling: &'a [Rect],
     /// What changes on its own.
     pub ignored: &'a [Rect],
 }
@@ -61,7 +66,7 @@ impl Shown<'_> {
         let wanted = match observe {
             Observe::None | Observe::Diff => None,
             Observe::Screenshot => Some(canvas.whole()),
-            Observe::Auto => part(self.regions, canvas),
+            Observe::Auto => part(self.telling, canvas),
         };
         if self.regions.is_empty() {
             let same = shots.same_as(&prints, self.ignored);
@@ -94,7 +99,13 @@ impl Shown<'_> {
 fn part(regions: &[Rect], canvas: &Canvas) -> Option<Rect> {
     let whole = canvas.whole();
     let around = regions.iter().copied().reduce(|one, other| one.union(&other))?;
-    let part = around.inflated(MARGIN).intersection(&whole)?;
+    let within = |margin: i32| around.inflated(margin).intersection(&whole);
+    let (most, least) = MARGIN;
+    let fits = |tile: (u32, u32)| {
+        let margins = (least..=most).rev().filter_map(within);
+        margins.into_iter().find(|part| part.width <= tile.0 && part.height <= tile.1)
+    };
+    let part = TILES.into_iter().find_map(fits).or_else(|| within(most))?;
     Some(if part.area() * 100 <= whole.area() * PART { part } else { whole })
 }
 
@@ -115,7 +126,7 @@ mod tests {
     fn observed(pages: &PageShots, observe: Observe, colour: u8, regions: &[Rect]) -> Observation {
         let (before, after) = (canvas(0), canvas(colour));
         let changes = Changes { regions: regions.to_vec(), periodic: vec![], before, after };
-        let shown = Shown { changes: &changes, regions, ignored: &[] };
+        let shown = Shown { changes: &changes, regions, telling: regions, ignored: &[] };
         let mut observation = Observation::default();
         shown.add(observe, None, pages, &mut observation).unwrap();
         observation
@@ -128,6 +139,22 @@ mod tests {
         assert_eq!(part(&[rect(0, 0, 5, 5)], &canvas), Some(rect(0, 0, 29, 29)));
         assert_eq!(part(&[rect(0, 0, 5, 5), rect(150, 90, 5, 5)], &canvas), Some(canvas.whole()));
         assert_eq!(part(&[], &canvas), None);
+    }
+
+    #[test]
+    fn a_margin_does_not_cost_another_tile() {
+        let canvas = Canvas::from_rgba(1920, 1080, &vec![0; 1920 * 1080 * 4]);
+        let shown = |width, height| {
+            let part = part(&[rect(100, 100, width, height)], &canvas).unwrap();
+            (part.width, part.height)
+        };
+        assert_eq!(shown(300, 30), (348, 78));
+        assert_eq!(shown(360, 30), (384, 54));
+        assert_eq!(shown(480, 100), (512, 132));
+        assert_eq!(shown(484, 340), (512, 368));
+        assert_eq!(shown(600, 340), (648, 388));
+        assert_eq!(shown(1160, 960), (1208, 1004));
+        assert_eq!(shown(1700, 960), (1920, 1080));
     }
 
     #[test]

@@ -17,7 +17,11 @@ use crate::error::GuestError;
 /// How long a program may take to handle its input, before it counts as done.
 const HANDLED: Duration = Duration::from_secs(2);
 /// After a program has handled its input, its picture takes this long to appear.
-const APPEARS: Duration = Duration::from_millis(50);
+const APPEARS: Duration = Duration::from_millis(100);
+/// How long a program that the action started may take to open a window.
+const OPENS: Duration = Duration::from_secs(3);
+/// How often windows are listed while one is awaited.
+const LIST: Duration = Duration::from_millis(40);
 /// How long one wait for a quiet document lasts, without a screen.
 const SLICE: Duration = Duration::from_millis(500);
 
@@ -44,6 +48,8 @@ impl Observing {
         pin!(handled);
         // When the program had handled its input.
         let mut done: Option<Instant> = None;
+        // When a window was last awaited.
+        let mut opening: Option<Instant> = None;
         loop {
             let now = Instant::now();
             let mut activity = self.activity(now);
@@ -55,10 +61,15 @@ impl Observing {
                     activity.idle_since = activity.idle_since.max(since);
                 }
             }
+            activity.idle_since = activity.idle_since.max(opening);
             let until = match settle.decide(now, &activity) {
                 Decision::Wait(until) => until,
                 Decision::TimedOut => return Ok(self.settled(ended, false)),
                 Decision::Settled => {
+                    if self.is_opening(rule, ended).await? {
+                        opening = Some(Instant::now() + LIST);
+                        continue;
+                    }
                     if self.is_still(rule, ended).await {
                         return Ok(self.settled(ended, true));
                     }
@@ -104,6 +115,19 @@ impl Observing {
         if let Some(page) = &self.page {
             page.drawn().await;
         }
+    }
+
+    /// Whether a program that the action started has not opened its window yet: one that `launch`
+    /// started, or one that connected to the X server since.
+    async fn is_opening(&self, rule: Quiet, ended: Instant) -> Result<bool, GuestError> {
+        let Some(screen) = &self.screen else { return Ok(false) };
+        let limit = OPENS.min(rule.timeout.saturating_sub(rule.quiet + LIST));
+        if ended.elapsed() >= limit {
+            return Ok(false);
+        }
+        let (before, now) = (&screen.windows, screen.display.seen_windows().await?);
+        let opened = now.window_opened(before);
+        Ok(!opened && (self.launches || now.program_is_starting(before)))
     }
 
     /// Whether the page agrees that nothing moves. Without a screen, waits a moment for that.

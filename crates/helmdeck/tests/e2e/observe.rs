@@ -171,6 +171,22 @@ async fn trace_tells_it(desk: &Desk<'_>) {
 }
 
 #[tokio::test]
+async fn a_program_that_opens_its_window_late_is_awaited() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+    let launch = async |script: &str| {
+        let body =
+            json!({ "command": "sh", "args": ["-c", script], "settle": {}, "observe": "diff" });
+        desk.act("launch", body).await
+    };
+    is(&launch("sleep 0.7; exec xterm -geometry 40x10+700+100").await, "window_opened");
+    // A program without a window does not keep the action waiting for long.
+    let reply = launch("exec sleep 60").await;
+    is(&reply, "no_visible_change");
+}
+
+#[tokio::test]
 async fn a_spinner_does_not_keep_an_action_waiting_and_pictures_are_as_small_as_possible() {
     let site = site().await;
     let server = Server::start_with(&[Site::REACHABLE]);
