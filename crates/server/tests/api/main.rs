@@ -69,4 +69,5 @@ mod tokens;
 mod trace;
 mod vault;
 mod vision;
+mod vision_packs;
 mod webhooks;
