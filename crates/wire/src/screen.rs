@@ -123,7 +123,7 @@ pub struct Screenshot {
     /// says what each one is.
     #[serde(default)]
     pub marks: bool,
-    /// Regions of the screen that are painted over, such as fields that hold a secret.
+    /// Regions to paint over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 50))]
     pub hide: Vec<Rect>,
