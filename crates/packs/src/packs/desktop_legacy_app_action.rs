@@ -89,10 +89,10 @@ pub fn pack() -> Pack {
         .session(SessionNeed::Keeps(Mode::Desktop))
         .timeout_s(1200)
         .example(
-            "Clear a calculator",
+            "Leave a terminal",
             serde_json::json!({
-                "command": "xcalc", "instruction": "Click AC",
-                "success": { "all": [{ "check": "window_open", "name": "Calculator" }] },
+                "command": "xterm", "instruction": "Type exit and press Enter",
+                "success": { "all": [{ "check": "window_closed", "name": "xterm" }] },
             }),
         )
         .routing(Routing {

@@ -287,8 +287,9 @@ async fn a_program_without_an_api_is_started_and_used() {
         "{done}"
     );
     let guest = server.runtime.guest(&desk.id);
-    guest.end_program("no-such", 127, "", "not found");
-    let input = within(&desk, json!({ "instruction": "Clear it", "command": "no-such" }));
+    let program = "no-such";
+    guest.end_program(program, 127, "", "not found");
+    let input = within(&desk, json!({ "instruction": "Clear it", "command": program }));
     let failed = ask(&client, "desktop.legacy_app_action", &input).await;
     assert!(failed.text().contains("no-such failed"), "{}", failed.text());
 }
