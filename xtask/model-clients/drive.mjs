@@ -1,8 +1,13 @@
 // Calls models through helmdeck with the TypeScript SDKs of OpenAI and Anthropic, which know nothing of it.
 
-import assert from "node:assert/strict";
+import strict from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
+
+/** Assertions that count themselves. */
+let checks = 0;
+const counting = (act) => (...values) => (checks++, act(...values));
+const assert = { equal: counting(strict.equal), ok: counting(strict.ok), rejects: counting(strict.rejects) };
 
 const { HELMDECK_URL: url, HELMDECK_TOKEN: token } = process.env;
 const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: token });
@@ -10,6 +15,15 @@ const anthropic = new Anthropic({ baseURL: url, apiKey: token });
 const models = ["openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "gemini/gemini-3.5-flash"];
 const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const hello = [{ role: "user", content: "hello" }];
+const picture =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const decision = {
+  type: "object",
+  properties: { why: { type: "string" }, answer: { type: "string" } },
+  required: ["why", "answer"],
+  additionalProperties: false,
+};
+const decide = [{ role: "user", content: "decide" }];
 const weather = { role: "user", content: "the weather?" };
 
 for (const model of models) {
@@ -33,10 +47,22 @@ for (const model of models) {
   const answered = await openai.chat.completions.create({ model, messages, tools });
   assert.equal(answered.choices[0].message.content, "The tool said: rain");
 
+  const url = `data:image/png;base64,${picture}`;
+  const look = [{ type: "text", text: "look" }, { type: "image_url", image_url: { url } }];
+  const seen = await openai.chat.completions.create({ model, messages: [{ role: "user", content: look }] });
+  assert.ok(seen.choices[0].message.content.startsWith("I see a picture"));
+  const json_schema = { name: "decision", schema: decision, strict: true };
+  const response_format = { type: "json_schema", json_schema };
+  const decided = await openai.chat.completions.parse({ model, messages: decide, response_format });
+  assert.equal(JSON.parse(decided.choices[0].message.content).answer, "42");
+
   const response = await openai.responses.create({ model, input: "hello" });
   assert.equal(response.output_text, expected);
   const streamed = openai.responses.stream({ model, input: "hello" });
   assert.equal((await streamed.finalResponse()).output_text, expected);
+  const format = { type: "json_schema", name: "decision", schema: decision, strict: true };
+  const structured = await openai.responses.parse({ model, input: "decide", text: { format } });
+  assert.equal(JSON.parse(structured.output_text).answer, "42");
 
   const message = await anthropic.messages.create({ model, max_tokens: 100, messages: hello });
   assert.equal(message.content[0].text, expected);
@@ -49,6 +75,18 @@ for (const model of models) {
   const final = await stream.finalMessage();
   assert.equal(final.stop_reason, "tool_use");
   assert.equal(final.content.at(-1).input.city, "Paris");
+  const source = { type: "base64", media_type: "image/png", data: picture };
+  const shown = [{ type: "image", source }, { type: "text", text: "look" }];
+  const described = await anthropic.messages.create({
+    model,
+    max_tokens: 100,
+    messages: [{ role: "user", content: shown }],
+  });
+  assert.ok(described.content[0].text.startsWith("I see a picture"));
+  const output_config = { format: { type: "json_schema", schema: decision } };
+  const asked = { model, max_tokens: 100, messages: decide, output_config };
+  assert.equal(JSON.parse((await anthropic.messages.create(asked)).content[0].text).answer, "42");
+  console.log(`  Chat, Responses and Messages, ${model}`);
 }
 
 await assert.rejects(openai.chat.completions.create({ model: "nobody/x", messages: hello }), OpenAI.NotFoundError);
@@ -56,11 +94,42 @@ await assert.rejects(
   new Anthropic({ baseURL: url, apiKey: "wrong" }).messages.create({ model: models[1], max_tokens: 9, messages: hello }),
   Anthropic.AuthenticationError,
 );
-const abandoned = await openai.chat.completions.create({
-  model: models[0],
-  messages: [{ role: "user", content: "a long answer" }],
-  stream: true,
-});
-for await (const _ of abandoned) break;
+await assert.rejects(openai.chat.completions.create({ model: "groq/x", messages: hello }), /models add-key groq/);
+const misplaced = [weather, { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1" }] }];
+await assert.rejects(
+  anthropic.messages.create({ model: models[1], max_tokens: 9, messages: misplaced }),
+  (error) => error instanceof Anthropic.BadRequestError && error.message.includes("tool_use_id"),
+);
+console.log("  errors");
 
-console.log("TypeScript: openai, @anthropic-ai/sdk: passed");
+/** How many calls were recorded as failed or cancelled. */
+const failures = async () => {
+  const headers = { authorization: `Bearer ${token}` };
+  const usage = await (await fetch(`${url}/api/v1/models/usage`, { headers })).json();
+  return usage.rows.reduce((sum, row) => sum + row.errors, 0);
+};
+const before = await failures();
+const long = [{ role: "user", content: "a long answer" }];
+const abandoned = await openai.chat.completions.create({ model: models[0], messages: long, stream: true });
+for await (const _ of abandoned) break;
+const stopped = anthropic.messages.stream({ model: models[1], max_tokens: 99, messages: long });
+stopped.on("text", () => stopped.abort());
+await assert.rejects(stopped.finalMessage(), Anthropic.APIUserAbortError);
+const deadline = Date.now() + 10_000;
+while ((await failures()) < before + 2) {
+  assert.ok(Date.now() < deadline, "the calls were not cancelled");
+  await new Promise((wake) => setTimeout(wake, 50));
+}
+console.log("  cancellation");
+
+if (process.env.LOCAL_MODEL) {
+  for (const model of ["llama/smollm2", "llama-responses/smollm2", "llama-messages/smollm2"]) {
+    const said = await openai.chat.completions.create({ model, messages: hello, max_tokens: 16 });
+    assert.ok(said.choices[0].message.content);
+    assert.ok((await openai.responses.create({ model, input: "hello", max_output_tokens: 16 })).output_text);
+    const stream = anthropic.messages.stream({ model, max_tokens: 16, messages: hello });
+    assert.ok((await stream.finalMessage()).content[0].text);
+    console.log(`  Chat, Responses and Messages, ${model}`);
+  }
+}
+console.log(`TypeScript: openai, @anthropic-ai/sdk: ${checks} checks passed`);

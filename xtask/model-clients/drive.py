@@ -14,6 +14,7 @@ OPENAI = openai.OpenAI(base_url=f"{URL}/v1", api_key=TOKEN)
 ANTHROPIC = anthropic.Anthropic(base_url=URL, api_key=TOKEN)
 MODELS = ["openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "gemini/gemini-3.5-flash", "openrouter/auto"]
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+LOCAL = ["llama/smollm2", "llama-responses/smollm2", "llama-messages/smollm2"]
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 CHECKS = 0
 
@@ -161,6 +162,43 @@ def errors():
     check(by_bearer.messages.create(model=MODELS[1], max_tokens=9, messages=hello).content, "by bearer")
 
 
+def vendor_rules():
+    """What a vendor refuses reaches its SDK as the vendor's own error."""
+    ask = lambda history, **more: lambda: ANTHROPIC.messages.create(
+        model=MODELS[1], max_tokens=99, messages=history, **more
+    )
+    weather = {"role": "user", "content": "the weather?"}
+    call = {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "rain"}
+    called = {"role": "assistant", "content": [call]}
+    late = {"role": "user", "content": [{"type": "text", "text": "first this"}, result]}
+    error = refused(anthropic.BadRequestError, ask([weather, called, late]))
+    check("immediately after" in error.message, error)
+    error = refused(anthropic.BadRequestError, ask([weather, {"role": "user", "content": [result]}]))
+    check("unexpected `tool_use_id`" in error.message, error)
+    # A result without the name of its toolset.
+    called = {"role": "assistant", "content": [dict(call, name="left_click", toolset_name="computer")]}
+    toolset = [{"type": "computer_toolset_20260801"}]
+    answered = {"role": "user", "content": [result]}
+    error = refused(anthropic.BadRequestError, ask([weather, called, answered], tools=toolset))
+    check("toolset_name" in error.message, error)
+    answered = {"role": "user", "content": [dict(result, toolset_name="computer")]}
+    said = ask([weather, called, answered], tools=toolset)()
+    check(said.content[0].text == "The tool said: rain", said)
+    large = {"type": "base64", "media_type": "image/png", "data": PICTURE + "A" * (6 << 20)}
+    error = refused(
+        anthropic.BadRequestError, ask([{"role": "user", "content": [{"type": "image", "source": large}]}])
+    )
+    check("5 MB" in error.message, error)
+    call = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+    history = [weather, {"role": "assistant", "tool_calls": [call]}, {"role": "user", "content": "well?"}]
+    error = refused(
+        openai.BadRequestError,
+        lambda: OPENAI.chat.completions.create(model=MODELS[0], messages=history),
+    )
+    check("tool_call" in error.message, error)
+
+
 def listings():
     ids = [model.id for model in OPENAI.models.list()]
     check(all(model in ids for model in MODELS), ids)
@@ -194,22 +232,26 @@ def cancellation():
     raise AssertionError(f"the calls were not cancelled: {rows}")
 
 
-def local_model():
+def local_model(model):
     """A real model: what it says is not checked, but that it says it in every API."""
-    for model in ["llama/smollm2", "llama-responses/smollm2", "llama-messages/smollm2"]:
-        hello = [{"role": "user", "content": "Say hello in one short sentence."}]
-        said = OPENAI.chat.completions.create(model=model, messages=hello, max_tokens=16)
-        check(said.choices[0].message.content and said.usage.completion_tokens > 0, said)
-        stream = OPENAI.chat.completions.create(model=model, messages=hello, max_tokens=16, stream=True)
-        check(sum(bool(it.choices and it.choices[0].delta.content) for it in stream) > 1, model)
-        said = OPENAI.responses.create(model=model, input="Say hello.", max_output_tokens=16)
-        check(said.output_text, said)
-        with OPENAI.responses.stream(model=model, input="Say hello.", max_output_tokens=16) as stream:
-            check(stream.until_done().get_final_response().output_text, model)
-        said = ANTHROPIC.messages.create(model=model, max_tokens=16, messages=hello)
-        check(said.content[0].text and said.usage.output_tokens > 0, said)
-        with ANTHROPIC.messages.stream(model=model, max_tokens=16, messages=hello) as stream:
-            check(stream.get_final_message().content[0].text, model)
+    hello = [{"role": "user", "content": "Say hello in one short sentence."}]
+    said = OPENAI.chat.completions.create(model=model, messages=hello, max_tokens=16)
+    check(said.choices[0].message.content and said.usage.completion_tokens > 0, said)
+    stream = OPENAI.chat.completions.create(model=model, messages=hello, max_tokens=16, stream=True)
+    check(sum(bool(it.choices and it.choices[0].delta.content) for it in stream) > 1, model)
+    said = OPENAI.responses.create(model=model, input="Say hello.", max_output_tokens=16)
+    check(said.output_text, said)
+    with OPENAI.responses.stream(model=model, input="Say hello.", max_output_tokens=16) as stream:
+        # The limit of tokens ends the answer as incomplete, for which the SDK has no final response.
+        ends = [it.response for it in stream if it.type in ("response.completed", "response.incomplete")]
+        check(len(ends) == 1 and ends[0].output_text, model)
+    said = ANTHROPIC.messages.create(model=model, max_tokens=16, messages=hello)
+    check(said.content[0].text and said.usage.output_tokens > 0, said)
+    with ANTHROPIC.messages.stream(model=model, max_tokens=16, messages=hello) as stream:
+        check(stream.get_final_message().content[0].text, model)
+
+
+def local_schema():
     said = OPENAI.chat.completions.parse(
         model="llama/smollm2",
         messages=[{"role": "user", "content": "Why is the sky blue? Answer briefly."}],
@@ -219,13 +261,23 @@ def local_model():
     check(said.choices[0].message.content.startswith("{"), said)
 
 
+def counted(name, act, *of):
+    before, began = CHECKS, time.monotonic()
+    act(*of)
+    print(f"  {name}: {CHECKS - before} checks, {time.monotonic() - began:.1f} s", flush=True)
+
+
+print(f"Python: openai {openai.__version__}, anthropic {anthropic.__version__}", flush=True)
 for model in MODELS:
-    chat(model)
-    responses(model)
-    messages(model)
-errors()
-listings()
-cancellation()
+    counted(f"Chat, {model}", chat, model)
+    counted(f"Responses, {model}", responses, model)
+    counted(f"Messages, {model}", messages, model)
+counted("errors", errors)
+counted("rules of vendors", vendor_rules)
+counted("lists, embeddings, token counts", listings)
+counted("cancellation", cancellation)
 if os.environ.get("LOCAL_MODEL"):
-    local_model()
-print(f"Python: openai {openai.__version__}, anthropic {anthropic.__version__}: {CHECKS} checks")
+    for model in LOCAL:
+        counted(f"Chat, Responses and Messages, {model}", local_model, model)
+    counted("structured output, llama/smollm2", local_schema)
+print(f"Python: {CHECKS} checks passed")

@@ -4,7 +4,10 @@ use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use bytes::Bytes;
 use helmdeck_task::block_in_place;
-use helmdeck_wire::screen::{Format, Picture, Screenshot, Zoom};
+use helmdeck_wire::{
+    point::Rect,
+    screen::{Format, Picture, Screenshot, Zoom},
+};
 use x11rb::protocol::xfixes::ConnectionExt as _;
 
 use crate::{
@@ -14,7 +17,7 @@ use crate::{
     error::DisplayError,
     marks::{Mark, draw_marks},
     observe::ShotFacts,
-    picture::{Cursor, fit, narrow, stripes::Stripes},
+    picture::{Cursor, Pixels, fit, narrow, stripes::Stripes},
     segment::Region,
 };
 
@@ -41,10 +44,11 @@ impl Display {
         let region = shot.whole();
         let size = size(action, region.width.into(), region.height.into());
         let bytes = block_in_place(|| {
-            if !action.cursor && marks.is_empty() {
+            if !action.cursor && marks.is_empty() && action.hide.is_empty() {
                 return shot.encoded(look(region, size, format));
             }
             let mut pixels = shot.pixels().clone();
+            action.hide.iter().for_each(|rect| paint_over(&mut pixels, *rect));
             // The current position: pointer moves do not count as changes of the screen.
             let pointer = if action.cursor { pointer(&self.query()?.0)? } else { None };
             if let Some(pointer) = &pointer {
@@ -106,6 +110,25 @@ impl Display {
         let prints = (region == shot.whole()).then(|| Shot::prints(shot));
         self.shots().add(ShotFacts { id: id.clone(), width, height, origin, scale }, prints, true);
         Picture { format, id, width, height, origin, scale, bytes }
+    }
+}
+
+/// Makes a region of a picture grey.
+fn paint_over(pixels: &mut Pixels, rect: Rect) {
+    let side = |start: i32, side: u32, limit: u32| {
+        let (start, limit) = (i64::from(start), i64::from(limit));
+        let end = (start + i64::from(side)).clamp(0, limit);
+        let start = start.clamp(0, limit);
+        (usize::try_from(start).unwrap_or(0), usize::try_from(end).unwrap_or(0))
+    };
+    let (left, right) = side(rect.x, rect.width, pixels.width);
+    let (top, bottom) = side(rect.y, rect.height, pixels.height);
+    let row = pixels.width as usize * 3;
+    for line in top..bottom {
+        let (from, to) = (line * row + left * 3, line * row + right * 3);
+        if let Some(part) = pixels.rgb.get_mut(from..to) {
+            part.fill(0x80);
+        }
     }
 }
 

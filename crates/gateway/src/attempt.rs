@@ -17,7 +17,7 @@ use crate::{
     body::{Body, Schemas},
     budget::Claim,
     conversation::Usage,
-    error::GatewayError,
+    error::{GatewayError, Trigger},
     estimate,
     family::Target,
     gateway::{Answer, Asked, Gateway, IGNORED, INSTEAD_OF, MODEL},
@@ -69,12 +69,13 @@ struct Attempt<'a> {
 }
 
 impl Gateway {
+    /// Calls one model. Failures that `later` models are for are not tried again here.
     pub(crate) async fn attempt(
         &self,
         asked: &Asked,
         id: &ModelId,
         instead_of: Option<&ModelId>,
-        has_next: bool,
+        later: &[Trigger],
     ) -> Result<Answer, GatewayError> {
         let provider = self.provider(id)?;
         let facts = self.facts(id, provider);
@@ -96,7 +97,7 @@ impl Gateway {
         };
         let mark = self.shared.upstream.mark(attempt.key.as_ref());
         if let Some(wait) = self.cooling(id, mark) {
-            if has_next || wait > LONGEST_WAIT {
+            if later.contains(&Trigger::RateLimit) || wait > LONGEST_WAIT {
                 return Err(attempt.told_to_wait(wait));
             }
             sleep(wait).await;
@@ -112,6 +113,7 @@ impl Gateway {
             if error.says_later() {
                 self.cool(id, mark, wait);
             }
+            let has_next = error.trigger().is_some_and(|trigger| later.contains(&trigger));
             let again = error.may_be_repeated() && !has_next && tries < TRIES;
             if !again || wait > LONGEST_WAIT {
                 return Err(error);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use helmdeck_store::vault::Usable;
+use helmdeck_store::vault::{Secret, Usable};
 use helmdeck_wire::{
     Caller,
     model::{KeyTest, Model, ModelList, Provider as Listed, ProviderProblem},
@@ -26,6 +26,7 @@ use crate::{
     model_id::ModelId,
     models::Facts,
     provider::Provider,
+    settings::Rule,
     upstream::{self, Outgoing},
 };
 
@@ -101,13 +102,16 @@ impl Gateway {
         }
         let default_model = settings.default_model.to_string();
         let rule = settings.rule(&settings.default_model);
-        let fallbacks = rule.map(|rule| rule.fallbacks.iter().map(ToString::to_string).collect());
+        let fallbacks =
+            rule.map(|rule| rule.fallbacks.iter().map(|it| it.model.to_string()).collect());
         let hint = models.is_empty().then(|| no_models().to_owned());
         Ok(ModelList {
             count: models.len(),
             models,
             default_model,
             fallbacks: fallbacks.unwrap_or_default(),
+            vision_model: settings.vision_model().to_string(),
+            chains: settings.rules.iter().map(Rule::describe).collect(),
             problems,
             hint,
             fetched_at,
@@ -155,12 +159,28 @@ impl Gateway {
         Ok(Some(no_models()))
     }
 
-    /// Asks a provider whether it accepts the key that a caller would use.
-    pub async fn test_key(&self, caller: &Caller, provider: &str) -> Result<KeyTest, GatewayError> {
+    /// Asks a provider whether it accepts a key: the one with this id, or the one that the caller
+    /// would use.
+    pub async fn test_key(
+        &self,
+        caller: &Caller,
+        provider: &str,
+        id: Option<&str>,
+    ) -> Result<KeyTest, GatewayError> {
         let unknown = || GatewayError::UnknownModel(format!("no provider is called {provider}"));
         let provider = self.shared.settings.provider(provider).ok_or_else(unknown)?;
         let began = Instant::now();
-        let answered = self.get(caller, provider, provider.key_test).await;
+        let key = match id {
+            Some(id) => {
+                let to = provider.destination();
+                self.shared.vault.resolve_by_id(caller, id, to).await.map(Some).map_err(Into::into)
+            }
+            None => self.key(caller, provider).await,
+        };
+        let answered = match key {
+            Ok(key) => self.get(key, provider, provider.key_test).await,
+            Err(error) => Err(error),
+        };
         let latency_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         match answered {
             Ok(_) => Ok(KeyTest { ok: true, error: None, latency_ms }),
@@ -226,7 +246,10 @@ impl Gateway {
             Some(Family::Messages) => "/models?limit=1000",
             _ => "/models",
         };
-        let models = self.get(caller, provider, path).await;
+        let models = match self.key(caller, provider).await {
+            Ok(key) => self.get(key, provider, path).await,
+            Err(error) => Err(error),
+        };
         let models =
             models.map(|body| self.read_list(provider, &body)).map_err(|it| it.to_string());
         let list = Fetched { at: Instant::now(), when: self.now(), models };
@@ -257,11 +280,10 @@ impl Gateway {
     /// What a provider answers at a path.
     async fn get(
         &self,
-        caller: &Caller,
+        key: Option<Secret>,
         provider: &Provider,
         path: &str,
     ) -> Result<Value, GatewayError> {
-        let key = self.key(caller, provider).await?;
         let after = if provider.is_local { DEADLINE_LOCAL } else { DEADLINE };
         let deadline = Moment::now() + after;
         let name = || provider.name.clone();

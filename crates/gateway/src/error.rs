@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use helmdeck_egress::{ConnectError, EgressError};
 use helmdeck_store::{StoreError, vault::VaultError};
+pub use helmdeck_wire::model::FallbackTrigger as Trigger;
 use helmdeck_wire::{ErrorCode, error::with_causes, model::ModelOutcome};
 use http::StatusCode;
 
@@ -84,32 +85,6 @@ pub enum GatewayError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// A kind of failure that calls another model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trigger {
-    /// The provider limits the rate of calls.
-    RateLimit,
-    /// The provider failed, or cannot be reached.
-    Error,
-    /// The provider did not answer. The call may have been paid for.
-    Timeout,
-}
-
-impl Trigger {
-    /// Every trigger.
-    pub const ALL: [Self; 3] = [Self::RateLimit, Self::Error, Self::Timeout];
-
-    /// The trigger with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "rate_limit" => Some(Self::RateLimit),
-            "error" => Some(Self::Error),
-            "timeout" => Some(Self::Timeout),
-            _ => None,
-        }
-    }
 }
 
 /// The command that adds a key.

@@ -147,33 +147,39 @@ impl Gateway {
         let wanted = self.wanted(&asked.body)?;
         let rule = self.shared.settings.rule(&wanted);
         let others = rule.map(|rule| rule.fallbacks.as_slice()).unwrap_or_default();
+        let later = |place| rule.map(|rule| rule.later(place)).unwrap_or_default();
+        let mut failed = match self.attempt(&asked, &wanted, None, &later(0)).await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        // The last failure of a provider: a missing key is none.
+        let mut cause = failed.trigger();
+        // The error that the client gets, unless a model answers.
         let mut first: Option<GatewayError> = None;
-        for (at, id) in std::iter::once(&wanted).chain(others).enumerate() {
-            let instead_of = (at > 0).then_some(&wanted);
-            let has_next = at < others.len();
-            let error = match self.attempt(&asked, id, instead_of, has_next).await {
+        for (place, other) in others.iter().enumerate() {
+            // What is wrong with the request is wrong for every model.
+            let goes_on = match (&failed, cause) {
+                (_, Some(trigger)) => other.triggers.contains(&trigger),
+                (GatewayError::NoKey { .. }, None) => true,
+                (_, None) => return refusal_of(asked.family, failed),
+            };
+            if !goes_on {
+                continue;
+            }
+            let tried = self.attempt(&asked, &other.model, Some(&wanted), &later(place + 1)).await;
+            let error = match tried {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            let goes_on = match (&error, error.trigger()) {
-                (GatewayError::NoKey { .. }, _) => true,
-                (_, Some(trigger)) => rule.is_some_and(|rule| rule.triggers.contains(&trigger)),
-                (_, None) => false,
-            };
-            // What is wrong with the request is wrong for every model.
-            if !goes_on && error.trigger().is_none() {
-                return refusal_of(asked.family, error);
+            if !matches!(error, GatewayError::NoKey { .. }) {
+                cause = error.trigger();
             }
-            // A missing key says less than any other failure.
-            match &first {
-                Some(old) if !matches!(old, GatewayError::NoKey { .. }) => {}
-                Some(_) if matches!(error, GatewayError::NoKey { .. }) => {}
-                _ => first = Some(error),
-            }
-            if !goes_on {
-                break;
-            }
+            telling(&mut first, std::mem::replace(&mut failed, error));
         }
+        if failed.trigger().is_none() && !matches!(failed, GatewayError::NoKey { .. }) {
+            return refusal_of(asked.family, failed);
+        }
+        telling(&mut first, failed);
         let error = first.unwrap_or(GatewayError::Busy);
         refusal_of(asked.family, error)
     }
@@ -254,6 +260,15 @@ impl Gateway {
         let cooling = self.shared.cooling.lock();
         let until = cooling.get(&(id.clone(), mark))?;
         Some(until.saturating_duration_since(Instant::now())).filter(|wait| !wait.is_zero())
+    }
+}
+
+/// Keeps the first error that says more than that a key is missing.
+fn telling(first: &mut Option<GatewayError>, error: GatewayError) {
+    let is_no_key = |error: &GatewayError| matches!(error, GatewayError::NoKey { .. });
+    match first {
+        Some(old) if !is_no_key(old) || is_no_key(&error) => {}
+        _ => *first = Some(error),
     }
 }
 

@@ -43,4 +43,4 @@ pub use invalid::{Invalid, Malformed};
 pub use model_id::ModelId;
 pub use models::{Facts, Models, dollars, nanos};
 pub use provider::Provider;
-pub use settings::{Deadlines, Rule, Settings};
+pub use settings::{Deadlines, Fallback, Rule, Settings};

@@ -8,12 +8,13 @@ use helmdeck_wire::{
     Action, ErrorCode,
     exec::{CommandLine, Exec, ExecState},
     job::JobId,
+    nature::Style,
 };
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 
 use crate::{
-    Endpoint, Endpoints, HttpClient, JobArtifacts, OwnApi, PackError, PackResult, Secrets,
+    Endpoint, Endpoints, HttpClient, JobArtifacts, Models, OwnApi, PackError, PackResult, Secrets,
     docling::Docling,
     engine::Progress,
     toolset::{Toolset, not_installed},
@@ -31,6 +32,10 @@ pub struct Context {
     pub artifacts: JobArtifacts,
     /// Credentials of the caller.
     pub secrets: Secrets,
+    /// Models, with the budget of the caller.
+    pub models: Models,
+    /// Whether it works by names or by pictures: what the call asks for, or the pack's default.
+    pub mode: Style,
     /// Addresses of services.
     pub endpoints: Arc<Endpoints>,
     /// The server's own API.

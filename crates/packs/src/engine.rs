@@ -18,6 +18,7 @@ use std::{
     time::Duration,
 };
 
+use helmdeck_gateway::Gateway;
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Caller, Clock, Sessions};
 use helmdeck_store::{Artifacts, JobFilter, Store, StoredJob, Vault};
@@ -33,7 +34,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Docling, Endpoints, HttpClient, OwnApi, Pack, PackError, PackResult, Switch, Webhook,
-    command_packs::CommandPacks, pack::disabled, packs, session_use::NamedSession, webhook::Sender,
+    command_packs::CommandPacks, models, pack::disabled, packs, session_use::NamedSession,
+    webhook::Sender,
 };
 pub use progress::Progress;
 use queue::Queue;
@@ -87,6 +89,8 @@ pub struct Services {
     pub disabled: Vec<Switch>,
     /// How long calls wait for jobs, and when attempts to deliver webhooks are due.
     pub clock: Clock,
+    /// Models.
+    pub models: Gateway,
     /// What SSH clients run in.
     pub runtime: Arc<dyn Runtime>,
     /// A file of host keys that SSH clients trust, if there is one.
@@ -169,6 +173,11 @@ impl Engine {
         let _ = self.shared.own_api.set(api);
     }
 
+    /// Why a caller has no model, and the command that changes it.
+    pub async fn missing_model(&self, caller: &Caller) -> PackResult<Option<String>> {
+        models::missing(&self.shared.services.models, caller).await
+    }
+
     /// Every pack, by name.
     pub fn packs(&self) -> Arc<[Arc<Pack>]> {
         self.shared.packs.read().clone()
@@ -208,6 +217,9 @@ impl Engine {
         options: Options,
     ) -> PackResult<Job> {
         pack.check_on()?;
+        if pack.needs_model(pack.mode_of(&input)) {
+            models::check(&self.shared.services.models, caller).await?;
+        }
         let now = OffsetDateTime::now_utc();
         if let Value::Object(fields) = &mut input {
             let Options { session: NamedSession { id, workspace }, .. } = &options;

@@ -4,7 +4,7 @@ use std::{future::Future, pin::Pin};
 
 use helmdeck_wire::{
     ErrorCode,
-    nature::Nature,
+    nature::{Nature, Style},
     parse::{Invalid, parse},
     session::Mode,
 };
@@ -46,6 +46,8 @@ pub struct Pack {
     pub off: Option<String>,
     /// What the operator disables it by.
     pub switch: Option<Switch>,
+    /// Whether it works by names or by pictures unless a call has `_mode`. Nothing if it has one way.
+    pub mode: Option<Style>,
     /// Which of its calls may be answered with an earlier result, if the caller accepts one.
     cacheable: Option<fn(&Value) -> bool>,
     /// Which calls a service does the work of, so that they need no session.
@@ -76,6 +78,20 @@ pub struct Needs {
     pub optional_programs: &'static [&'static str],
     /// A credential of the vault.
     pub credential: Option<&'static str>,
+    /// A model.
+    pub model: ModelNeed,
+}
+
+/// Whether a pack needs a model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ModelNeed {
+    /// No.
+    #[default]
+    None,
+    /// Only if it works by pictures.
+    Vision,
+    /// Always.
+    Always,
 }
 
 /// Which session a pack works in.
@@ -151,6 +167,8 @@ pub fn disabled(setting: &str) -> String {
 type Answer = Pin<Box<dyn Future<Output = PackResult<Value>> + Send>>;
 type Run = Box<dyn Fn(Context, Value) -> Answer + Send + Sync>;
 
+/// The option that chooses between names and pictures.
+pub const MODE_FIELD: &str = "_mode";
 /// Default time limit of a pack.
 const TIMEOUT_S: u32 = 600;
 
@@ -200,6 +218,7 @@ impl Pack {
             declared_input: None,
             off: None,
             switch: None,
+            mode: None,
             cacheable: None,
             sessionless: None,
             parses: |input| parse::<I>(input).map(drop),
@@ -245,7 +264,10 @@ impl Pack {
     }
 
     /// Whether an input that matches the schema can be parsed, too.
-    pub fn parses(&self, input: Value) -> Result<(), Invalid> {
+    pub fn parses(&self, mut input: Value) -> Result<(), Invalid> {
+        if let Some(fields) = input.as_object_mut() {
+            fields.remove(MODE_FIELD);
+        }
         (self.parses)(input)
     }
 
@@ -298,6 +320,36 @@ impl Pack {
     /// Sets the credential that it needs.
     pub fn credential(self, name: &'static str) -> Self {
         Self { needs: Needs { credential: Some(name), ..self.needs }, ..self }
+    }
+
+    /// Declares that it needs a model.
+    pub fn model(self, model: ModelNeed) -> Self {
+        Self { needs: Needs { model, ..self.needs }, ..self }
+    }
+
+    /// Declares that it can work by names and by pictures, and which of them is the default.
+    pub fn mode(self, mode: Style) -> Self {
+        Self { mode: Some(mode), ..self }
+    }
+
+    /// Whether a call needs a model.
+    pub fn needs_model(&self, mode: Style) -> bool {
+        match self.needs.model {
+            ModelNeed::None => false,
+            ModelNeed::Vision => mode == Style::Vision,
+            ModelNeed::Always => true,
+        }
+    }
+
+    /// How a call works: as its input says, or as usual.
+    pub(crate) fn mode_of(&self, input: &Value) -> Style {
+        let wanted = input.get(MODE_FIELD).and_then(Value::as_str);
+        match (self.mode, wanted) {
+            (Some(_), Some("vision")) => Style::Vision,
+            (Some(_), Some("structured")) => Style::Structured,
+            (Some(mode), _) => mode,
+            (None, _) => self.nature.style,
+        }
     }
 
     /// Declares that running it twice has the same effect as once.

@@ -11,7 +11,7 @@ use helmdeck_wire::{
     session::Mode,
 };
 
-use crate::{Example, Pack, SessionNeed, packs};
+use crate::{Example, ModelNeed, Pack, SessionNeed, packs};
 
 const BEFORE: &str = "\
 # Packs
@@ -99,6 +99,11 @@ fn row(pack: &Pack) -> String {
     needs
         .extend(pack.needs.optional_programs.iter().map(|name| format!("`{name}` for part of it")));
     needs.extend(pack.needs.credential.map(|name| format!("credential `{name}`")));
+    needs.extend(match pack.needs.model {
+        ModelNeed::None => None,
+        ModelNeed::Vision => Some("a model in vision mode".to_owned()),
+        ModelNeed::Always => Some("a model".to_owned()),
+    });
     let surface = match pack.nature.surface {
         Surface::Headless => "not visible",
         Surface::Visible => "visible",

@@ -4,6 +4,7 @@ use helmdeck_sessions::{Caller, Session, Sessions, Starting};
 use helmdeck_store::Store;
 use helmdeck_wire::{
     ErrorCode, SessionId,
+    nature::Style,
     session::{Mode, SessionSpec},
 };
 
@@ -70,6 +71,7 @@ pub async fn obtain(
     store: &Store,
     caller: &Caller,
     pack: &Pack,
+    style: Style,
     named: &NamedSession,
 ) -> PackResult<Option<Obtained>> {
     let (mode, ends) = match pack.needs.session {
@@ -82,6 +84,8 @@ pub async fn obtain(
             return Ok(Some(Obtained::Ready(SessionUse { session, ends: Ends::Never })));
         }
     };
+    // Pictures need a desktop.
+    let mode = if pack.mode.is_some() && style == Style::Vision { Mode::Desktop } else { mode };
     if let Some(session) = find(sessions, store, caller, named).await? {
         if mode == Mode::Desktop {
             session.ensure_desktop()?;

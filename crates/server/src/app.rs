@@ -45,6 +45,7 @@ use crate::{
     token::{Signer, TokenError},
     token_use::TokenUse,
     tool::pack_tool,
+    vision_runs::VisionRuns,
     vnc_ports,
 };
 
@@ -94,6 +95,7 @@ pub struct Parts {
     pub(crate) token_use: TokenUse,
     pub(crate) mcp_clients: McpClients,
     pub(crate) tickets: InUse,
+    pub(crate) vision_runs: VisionRuns,
     pub(crate) connections: ConnectionLimits,
     pub(crate) event_ids: EventIds,
     /// Sessions with a separate port.
@@ -141,8 +143,8 @@ impl App {
         let journal = Journal::open(store.clone()).await?;
         let sessions = Sessions::new(runtime.clone(), store.clone(), journal, session_limits);
         let stores = (&store, &sessions, &artifacts, &vault);
-        let packs = pack_engine::start(config, &policy, &clock, &runtime, stores)?;
         let models = gateway(config, &policy, &clock, &store, &vault)?;
+        let packs = pack_engine::start(config, &policy, &clock, &runtime, &models, stores)?;
         let table: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
         let tools = all_tools(&table, &packs);
         let parts = Parts {
@@ -174,6 +176,7 @@ impl App {
             cookie_name: cookie::name(addr.port(), tls.is_some() && origins.secure),
             origins,
             tickets: InUse::default(),
+            vision_runs: VisionRuns::default(),
             connections: ConnectionLimits::new(
                 getrlimit(Resource::Nofile).current,
                 TrustedProxies::new(config.trusted_proxies.clone()),

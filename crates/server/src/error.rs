@@ -357,6 +357,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::TabNotFound => StatusCode::NOT_FOUND,
         E::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         E::SessionStarting
+        | E::VisionRunning
         | E::Duplicate
         | E::SessionOutdated
         | E::TaskLimitReached

@@ -68,6 +68,7 @@ mod token_use;
 mod tool;
 mod upload_body;
 mod vnc_ports;
+mod vision_runs;
 mod wall;
 
 pub use app::App;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use helmdeck_egress::Policy;
+use helmdeck_gateway::Gateway;
 use helmdeck_packs::{Docling, Engine, HttpClient, Limits, Services};
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Sessions};
@@ -16,6 +17,7 @@ pub fn start(
     policy: &Policy,
     clock: &Clock,
     runtime: &Arc<dyn Runtime>,
+    models: &Gateway,
     (store, sessions, artifacts, vault): (&Store, &Sessions, &Artifacts, &Vault),
 ) -> Result<Engine, ServerError> {
     let services = Services {
@@ -30,6 +32,7 @@ pub fn start(
         command_packs: config.command_packs_dir.clone(),
         disabled: config.pack_switches.disabled(),
         clock: clock.clone(),
+        models: models.clone(),
         runtime: runtime.clone(),
         known_hosts: config.services.ssh_known_hosts.clone(),
     };

@@ -5,6 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use helmdeck_wire::{SessionId, connect::Connected, history::ActionRecord, job::Job};
 use parking_lot::Mutex;
+use serde_json::Value;
 use time::OffsetDateTime;
 use tokio::sync::watch;
 
@@ -43,6 +44,8 @@ pub enum EventKind {
     Control(ControlChange),
     /// A job of the owner began, progressed or ended. Without its output.
     Job(Arc<Job>),
+    /// A run of vision in the session changed: what it does now, without its steps.
+    Vision(Arc<Value>),
     /// An MCP client connected with a token of the owner.
     McpClientConnected(Arc<Connected>),
 }

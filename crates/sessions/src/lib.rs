@@ -43,6 +43,7 @@ mod trace;
 mod unreachable;
 mod upload_body;
 mod view;
+mod vision;
 
 pub use attached::{Attachment, Brought, ToAttach};
 pub use cast::CastViewer;

@@ -1,7 +1,7 @@
 //! Calls of models, and budgets of callers.
 
-use helmdeck_wire::model::{ModelOutcome, ModelUsageRow};
-use sqlx::{QueryBuilder, Row, sqlite::SqliteRow};
+use helmdeck_wire::model::{ModelOutcome, ModelUsageRow, ProviderUsageRow};
+use sqlx::{QueryBuilder, Row, Sqlite, sqlite::SqliteRow};
 use time::OffsetDateTime;
 
 use crate::{Store, StoreError};
@@ -109,21 +109,20 @@ impl Store {
         caller: Option<&str>,
         since: OffsetDateTime,
     ) -> Result<Vec<ModelUsageRow>, StoreError> {
-        let mut query = QueryBuilder::new(
-            "SELECT provider, model, COUNT(*) AS total, SUM(outcome = 'ok') AS success,
-                 SUM(input_tokens) AS input, SUM(cached_tokens) AS cached,
-                 SUM(output_tokens) AS output, COALESCE(SUM(cost_nanos), 0) AS cost,
-                 SUM(cost_nanos IS NULL) AS unpriced, SUM(latency_ms) AS latency,
-                 MAX(at_ms) AS last_ms
-             FROM model_call WHERE at_ms >= ",
-        );
-        query.push_bind(millis(since));
-        if let Some(caller) = caller {
-            query.push(" AND caller = ").push_bind(caller);
-        }
-        query.push(" GROUP BY provider, model ORDER BY total DESC, provider, model");
+        let mut query = sums("provider, model", caller, since);
         let rows = query.build().fetch_all(&self.pool).await?;
         rows.iter().map(usage_row).collect()
+    }
+
+    /// The same by provider.
+    pub async fn provider_usage(
+        &self,
+        caller: Option<&str>,
+        since: OffsetDateTime,
+    ) -> Result<Vec<ProviderUsageRow>, StoreError> {
+        let mut query = sums("provider", caller, since);
+        let rows = query.build().fetch_all(&self.pool).await?;
+        rows.iter().map(provider_row).collect()
     }
 
     /// Deletes all calls of a caller. Returns how many there were.
@@ -199,25 +198,71 @@ fn budget_row(row: &SqliteRow) -> Result<ModelBudgetRow, StoreError> {
     Ok(ModelBudgetRow { tokens: tokens.map(i64::unsigned_abs), cost_nanos })
 }
 
+/// Sums by these columns. A percentile is the shortest time that at least so many of the answered
+/// calls kept to.
+fn sums(by: &str, caller: Option<&str>, since: OffsetDateTime) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(format!(
+        "WITH ranked AS (
+             SELECT *,
+                 COUNT(*) OVER (PARTITION BY {by}, outcome = 'ok') AS peers,
+                 ROW_NUMBER() OVER (PARTITION BY {by}, outcome = 'ok' ORDER BY latency_ms) AS place
+             FROM model_call WHERE at_ms >= "
+    ));
+    query.push_bind(millis(since));
+    if let Some(caller) = caller {
+        query.push(" AND caller = ").push_bind(caller);
+    }
+    query.push(format!(
+        ") SELECT {by}, COUNT(*) AS total, SUM(outcome = 'ok') AS success,
+             SUM(input_tokens) AS input, SUM(cached_tokens) AS cached,
+             SUM(output_tokens) AS output, COALESCE(SUM(cost_nanos), 0) AS cost,
+             SUM(cost_nanos IS NULL) AS unpriced, SUM(latency_ms) AS latency,
+             MIN(CASE WHEN outcome = 'ok' AND place * 100 >= peers * 50 THEN latency_ms END) AS p50,
+             MIN(CASE WHEN outcome = 'ok' AND place * 100 >= peers * 95 THEN latency_ms END) AS p95,
+             MAX(at_ms) AS last_ms
+         FROM ranked GROUP BY {by} ORDER BY total DESC, {by}"
+    ));
+    query
+}
+
 fn usage_row(row: &SqliteRow) -> Result<ModelUsageRow, StoreError> {
     let count = |name: &str| row.try_get::<i64, _>(name).map(i64::unsigned_abs);
+    let sums = provider_row(row)?;
+    Ok(ModelUsageRow {
+        provider: sums.provider,
+        model: row.try_get("model")?,
+        total: sums.total,
+        success: sums.success,
+        errors: sums.errors,
+        success_rate: sums.success_rate,
+        input_tokens: count("input")?,
+        cached_tokens: count("cached")?,
+        output_tokens: count("output")?,
+        cost_usd: sums.cost_usd,
+        unpriced: count("unpriced")?,
+        avg_latency_ms: count("latency")? / sums.total.max(1),
+        p50_latency_ms: sums.p50_latency_ms,
+        p95_latency_ms: sums.p95_latency_ms,
+        last_seen: sums.last_seen,
+    })
+}
+
+fn provider_row(row: &SqliteRow) -> Result<ProviderUsageRow, StoreError> {
+    let count = |name: &str| row.try_get::<i64, _>(name).map(i64::unsigned_abs);
+    let time = |name: &str| row.try_get::<Option<i64>, _>(name).map(|it| it.map(i64::unsigned_abs));
     let (total, success) = (count("total")?, count("success")?);
     let cost: i64 = row.try_get("cost")?;
     let last = i128::from(row.try_get::<i64, _>("last_ms")?) * 1_000_000;
     let last_seen = OffsetDateTime::from_unix_timestamp_nanos(last);
-    Ok(ModelUsageRow {
+    Ok(ProviderUsageRow {
         provider: row.try_get("provider")?,
-        model: row.try_get("model")?,
         total,
         success,
         errors: total.saturating_sub(success),
         success_rate: success as f64 / total.max(1) as f64,
-        input_tokens: count("input")?,
-        cached_tokens: count("cached")?,
-        output_tokens: count("output")?,
         cost_usd: cost as f64 / 1e9,
-        unpriced: count("unpriced")?,
-        avg_latency_ms: count("latency")? / total.max(1),
+        p50_latency_ms: time("p50")?,
+        p95_latency_ms: time("p95")?,
         last_seen: last_seen.unwrap_or(OffsetDateTime::UNIX_EPOCH),
     })
 }
@@ -306,6 +351,38 @@ mod tests {
             store.model_usage(Some("bob"), now - Duration::hours(1)).await.unwrap().len(),
             1
         );
+    }
+
+    #[tokio::test]
+    async fn percentiles_are_of_answered_calls_by_model_and_by_provider() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let now = OffsetDateTime::now_utc();
+        for latency_ms in (1..=20).rev() {
+            store
+                .add_model_call(&ModelCall { latency_ms, ..call("ann", None, now) })
+                .await
+                .unwrap();
+        }
+        let slow = ModelCall { model: "gpt-5".into(), latency_ms: 900, ..call("ann", None, now) };
+        let (outcome, provider) = (ModelOutcome::Timeout, "groq".to_owned());
+        let late = ModelCall { latency_ms: 5000, outcome, ..slow.clone() };
+        let none = ModelCall { provider, ..late.clone() };
+        for it in [slow, late, none] {
+            store.add_model_call(&it).await.unwrap();
+        }
+        let since = now - Duration::hours(1);
+        let rows = store.model_usage(None, since).await.unwrap();
+        let times = |at: usize| (rows[at].p50_latency_ms, rows[at].p95_latency_ms);
+        assert_eq!(times(0), (Some(10), Some(19)));
+        assert_eq!((times(1), rows[1].success_rate), ((Some(900), Some(900)), 0.5));
+        let rows = store.provider_usage(Some("ann"), since).await.unwrap();
+        let first = &rows[0];
+        assert_eq!((first.provider.as_str(), first.total, first.errors), ("openai", 22, 1));
+        assert_eq!((first.p50_latency_ms, first.p95_latency_ms), (Some(11), Some(20)));
+        let last = &rows[1];
+        assert_eq!((last.provider.as_str(), last.p50_latency_ms, last.total), ("groq", None, 1));
+        assert!(store.provider_usage(Some("bob"), since).await.unwrap().is_empty());
     }
 
     #[tokio::test]

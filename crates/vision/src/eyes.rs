@@ -35,6 +35,10 @@ pub trait Eyes: Send + Sync {
     fn scene(&self) -> Seen<'_, Scene>;
     /// Tells people what happens next.
     fn tell<'a>(&'a self, status: &'a str) -> BoxFuture<'a, ()>;
+    /// Waits while the run is paused.
+    fn ready(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
     /// Asks the person who watches. Nothing if nobody decides.
     fn confirm<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Option<bool>>;
 }

@@ -215,6 +215,7 @@ error_codes! {
     ProviderError "provider_error" "A provider of models failed or cannot be reached; the message quotes it."
     RateLimited "rate_limited" "A provider of models limits the rate of calls; wait and try again."
     BudgetExceeded "budget_exceeded" "The call could exceed the budget of the caller or of its run; it was not made."
+    VisionRunning "vision_running" "A vision run is under way in the session; wait for its end, or stop it."
     Duplicate "duplicate" "The owner has a credential with this name."
     InvalidPlaintextB64 "invalid_plaintext_b64" "The secret is not base64."
     MissingSubject "missing_subject" "The grant names no subject."

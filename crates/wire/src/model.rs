@@ -41,6 +41,10 @@ pub struct ModelList {
     pub default_model: String,
     /// Models that are tried after the default one.
     pub fallbacks: Vec<String>,
+    /// The model of vision for requests that name none.
+    pub vision_model: String,
+    /// Which models answer when another one fails.
+    pub chains: Vec<ModelChain>,
     /// Providers that did not list their models.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<ProviderProblem>,
@@ -51,6 +55,41 @@ pub struct ModelList {
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub fetched_at: OffsetDateTime,
+}
+
+/// Models that answer when one fails.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelChain {
+    /// The model that clients ask for.
+    pub primary: String,
+    /// The models that are tried after it, in order.
+    pub fallbacks: Vec<ModelFallback>,
+}
+
+/// A model that answers when others fail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelFallback {
+    /// The model.
+    pub model: String,
+    /// The failures after which it is tried.
+    pub triggers: Vec<FallbackTrigger>,
+}
+
+/// A kind of failure that calls another model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FallbackTrigger {
+    /// The provider limits the rate of calls.
+    RateLimit,
+    /// The provider failed, rejects its key, or cannot be reached.
+    Error,
+    /// The provider did not answer in time. The call may have been paid for.
+    Timeout,
+}
+
+names! {
+    FallbackTrigger:
+    RateLimit "rate_limit", Error "error", Timeout "timeout",
 }
 
 /// A provider that did not list its models.
@@ -176,6 +215,8 @@ pub struct ModelUsage {
     pub rows: Vec<ModelUsageRow>,
     /// How many rows there are.
     pub count: usize,
+    /// The same by provider, the most used first.
+    pub providers: Vec<ProviderUsageRow>,
     /// Dollars of all rows.
     pub cost_usd: f64,
 }
@@ -207,6 +248,39 @@ pub struct ModelUsageRow {
     pub unpriced: u64,
     /// Mean time of a call, in milliseconds.
     pub avg_latency_ms: u64,
+    /// The time within which half of the answered calls were complete, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50_latency_ms: Option<u64>,
+    /// The time within which 95 % of the answered calls were complete, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p95_latency_ms: Option<u64>,
+    /// When it was last called.
+    #[serde(with = "time::serde::rfc3339")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub last_seen: OffsetDateTime,
+}
+
+/// What callers used of one provider.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProviderUsageRow {
+    /// The provider.
+    pub provider: String,
+    /// Calls.
+    pub total: u64,
+    /// Calls that were answered.
+    pub success: u64,
+    /// Calls that failed, were cut off or cancelled.
+    pub errors: u64,
+    /// Answered calls among all, from 0 to 1.
+    pub success_rate: f64,
+    /// Dollars, as far as prices are known.
+    pub cost_usd: f64,
+    /// The time within which half of the answered calls were complete, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50_latency_ms: Option<u64>,
+    /// The time within which 95 % of the answered calls were complete, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p95_latency_ms: Option<u64>,
     /// When it was last called.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]

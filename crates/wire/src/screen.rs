@@ -4,7 +4,7 @@ use bytes::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{action::action, body::BytesReply, pointer::Px, vendor_size::SizeRule};
+use crate::{action::action, body::BytesReply, point::Rect, pointer::Px, vendor_size::SizeRule};
 
 /// Encoding of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -123,6 +123,10 @@ pub struct Screenshot {
     /// says what each one is.
     #[serde(default)]
     pub marks: bool,
+    /// Regions to paint over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 50))]
+    pub hide: Vec<Rect>,
 }
 action!(Screenshot, "screenshot", Picture, drives |_: &Self| false);
 

@@ -3,7 +3,7 @@
 use super::{Crate, Report, Repository};
 
 /// Rows from the bottom up. A crate may use the rows below its own, never its own row.
-const ROWS: [&[&str]; 6] = [
+const ROWS: [&[&str]; 7] = [
     &[
         "helmdeck-wire",
         "helmdeck-spawn",
@@ -26,7 +26,8 @@ const ROWS: [&[&str]; 6] = [
         "helmdeck-a11y",
     ],
     &["helmdeck-sessions", "helmdeck-browser", "helmdeck-gateway"],
-    &["helmdeck-packs", "helmdeck-vision"],
+    &["helmdeck-vision"],
+    &["helmdeck-packs"],
     &["helmdeck-server", "helmdeck-guest"],
     &["helmdeck"],
 ];

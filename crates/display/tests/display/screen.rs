@@ -5,6 +5,7 @@ use std::io::Cursor;
 use helmdeck_display::{Display, Mark};
 use helmdeck_wire::{
     ErrorCode,
+    point::Rect,
     pointer::{Button, Click, MouseMove, Px},
     screen::{Format, Picture, Resize, Screenshot, Zoom},
     vendor_size::{Limits, SizeRule, Vendor},
@@ -167,6 +168,33 @@ async fn the_pointer_is_drawn_on_request() {
         (0..1280 * 800).map(|i| (i % 1280, i / 1280)).filter(|(x, y)| differs(*x, *y)).collect();
     assert!(changed.len() > 20, "{}", changed.len());
     assert!(changed.iter().all(|(x, y)| x.abs_diff(600) < 32 && y.abs_diff(400) < 32));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hidden_regions_are_painted_over_whatever_the_size_of_the_picture() {
+    let world = World::bare();
+    world.display.paint_root(COLOUR).await.unwrap();
+    let hide = vec![
+        Rect { x: 100, y: 200, width: 40, height: 20 },
+        Rect { x: -5, y: -5, width: 15, height: 15 },
+        Rect { x: 1270, y: 790, width: 4000, height: 4000 },
+    ];
+    for max_width in [None, Some(640)] {
+        let action = Screenshot { hide: hide.clone(), max_width, ..shot() };
+        let (width, _, pixels) =
+            decoded(&world.display.screenshot(&action, Format::Png).await.unwrap());
+        let at = |x: u32, y: u32| {
+            let (x, y) = (x * width / 1280, y * width / 1280);
+            let start = (y * width + x) as usize * 3;
+            pixels[start..start + 3].to_vec()
+        };
+        for (x, y) in [(120, 210), (2, 2), (1276, 796)] {
+            assert_eq!(at(x, y), [0x80; 3], "{x},{y}");
+        }
+        for (x, y) in [(60, 210), (120, 260), (30, 30), (1200, 700)] {
+            assert_eq!(at(x, y), COLOUR, "{x},{y}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

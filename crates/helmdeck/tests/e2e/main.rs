@@ -78,6 +78,7 @@ mod tools;
 mod typing;
 mod vault;
 mod verify;
+mod vision_packs;
 mod vnc;
 mod wall;
 mod web_packs;

@@ -13,6 +13,7 @@ use helmdeck_store::{StoredJob, vault::Redactor};
 use helmdeck_wire::{
     ErrorCode, SessionId,
     job::{Job, JobId, JobState},
+    nature::Style,
 };
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -26,7 +27,8 @@ use tracing::{error, info};
 
 use super::{Engine, Live, Progress, SESSION_FIELDS, Shared, recovery::end_session};
 use crate::{
-    Context, JobArtifacts, Pack, PackError, PackResult, Secrets,
+    Context, JobArtifacts, Models, Pack, PackError, PackResult, Secrets,
+    pack::MODE_FIELD,
     session_use::{Ends, NamedSession, Obtained, SessionUse, obtain},
 };
 
@@ -169,6 +171,7 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
     }
     // It may have been disabled while no server ran.
     pack.check_on()?;
+    let mode = pack.mode_of(&job.input);
     let (input, named) = split(job.input.clone());
     let sessionless = pack.is_sessionless(&shared.services.endpoints, &input);
     job.started_at = Some(OffsetDateTime::now_utc());
@@ -193,7 +196,7 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
             true => services.store.save_job(job).await?,
             false => {
                 progress.lock().set(0.0, "getting a session".to_owned());
-                used = session(shared, job, caller, pack, &named).await?;
+                used = session(shared, job, caller, pack, mode, &named).await?;
             }
         }
         if let Some(SessionUse { session, .. }) = &used {
@@ -205,6 +208,8 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
             http: services.http.clone(),
             artifacts,
             secrets: secrets.clone(),
+            models: Models::new(services.models.clone(), caller.clone(), job.id.clone()),
+            mode,
             endpoints: services.endpoints.clone(),
             own_api: shared.own_api.get().and_then(Weak::upgrade),
             services_http: services.services_http.clone(),
@@ -243,10 +248,11 @@ async fn session(
     job: &mut StoredJob,
     caller: &Caller,
     pack: &Pack,
+    mode: Style,
     named: &NamedSession,
 ) -> PackResult<Option<SessionUse>> {
     let store = &shared.services.store;
-    let used = match obtain(&shared.services.sessions, store, caller, pack, named).await? {
+    let used = match obtain(&shared.services.sessions, store, caller, pack, mode, named).await? {
         None => None,
         Some(Obtained::Ready(used)) => Some(used),
         Some(Obtained::Starting { starting, ends }) => {
@@ -330,6 +336,7 @@ async fn finish(shared: &Arc<Shared>, turn: Turn, outcome: PackResult<Value>) {
 fn split(mut input: Value) -> (Value, NamedSession) {
     let mut named = NamedSession::default();
     if let Value::Object(fields) = &mut input {
+        fields.remove(MODE_FIELD);
         let [id, workspace] = SESSION_FIELDS.map(|field| match fields.remove(field) {
             Some(Value::String(text)) if !text.is_empty() => Some(text),
             _ => None,

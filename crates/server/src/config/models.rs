@@ -36,9 +36,13 @@ pub struct ModelSettings {
     others: Vec<(String, Family, String)>,
     /// `HELMDECK_DEFAULT_MODEL`: the model for requests that name none. Default `openrouter/auto`.
     default_model: ModelId,
+    /// `HELMDECK_VISION_MODEL`: the model of vision for requests that name none, such as
+    /// `anthropic/claude-sonnet-4-5-20250929`. A dated version keeps runs comparable. Default:
+    /// `HELMDECK_DEFAULT_MODEL`.
+    vision_model: Option<ModelId>,
     /// `HELMDECK_GATEWAY_FALLBACK_JSON`: models that are called when another one fails:
     /// `[{"primary": "provider/model", "fallbacks": ["provider/model"], "triggers": ["rate_limit"]}]`.
-    /// Triggers are `rate_limit`, `error` and `timeout`; a call that timed out may have been paid for.
+    /// A fallback `{"model": "provider/model", "triggers": ["timeout"]}` has its own triggers. They are `rate_limit`, `error` and `timeout`; a call that timed out may have been paid for.
     /// Default: `openai/gpt-4o-mini` after `openrouter/auto`, for `rate_limit` and `error`.
     rules: (String, Vec<Rule>),
     /// `HELMDECK_MODEL_PRICES_JSON`: prices that replace or extend the built-in ones, in dollars for a
@@ -131,6 +135,12 @@ impl ModelSettings {
                 Vec::new,
             )?,
             default_model: layers.value("default_model", model, parse, default)?,
+            vision_model: layers.value(
+                "vision_model",
+                model,
+                |text| if text.is_empty() { Some(None) } else { parse(text).map(Some) },
+                || None,
+            )?,
             rules: layers.value(
                 "gateway_fallback_json",
                 "a JSON list of rules with primary, fallbacks and triggers",
@@ -174,6 +184,7 @@ impl ModelSettings {
         Settings {
             providers: known.chain(others).collect(),
             default_model: self.default_model.clone(),
+            vision_model: self.vision_model.clone(),
             rules: self.rules.1.clone(),
             models: self.prices.1.clone(),
             budget: ModelBudgetRow {
@@ -221,6 +232,9 @@ impl ModelSettings {
         Some(match key {
             "model_providers" => self.others.iter().map(other).collect::<Vec<_>>().join(","),
             "default_model" => self.default_model.to_string(),
+            "vision_model" => {
+                self.vision_model.as_ref().map(ToString::to_string).unwrap_or_default()
+            }
             "gateway_fallback_json" => self.rules.0.clone(),
             "model_prices_json" => self.prices.0.clone(),
             "model_usage_retention" => self.retention.map_or("0".to_owned(), artifacts::show),
@@ -325,6 +339,7 @@ mod tests {
             ("HELMDECK_MODEL_DAILY_USD", "-1"),
             ("HELMDECK_MODEL_USAGE_RETENTION", "1h"),
             ("HELMDECK_DEFAULT_MODEL", "gpt-4o"),
+            ("HELMDECK_VISION_MODEL", "claude"),
             ("HELMDECK_MODEL_TIMEOUT_S", "0"),
         ] {
             assert!(load(&[(name, value)]).is_err(), "{name}");

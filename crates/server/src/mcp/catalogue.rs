@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use helmdeck_packs::ModelNeed;
 use rmcp::model::{JsonObject, Tool as McpTool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
@@ -166,7 +167,9 @@ impl Entry {
         if !client.caller.may(tool.scope) {
             return Some(format!("the token lacks the scope {}", tool.scope));
         }
-        tool.pack.as_ref().and_then(|pack| pack.unavailable())
+        let pack = tool.pack.as_ref()?;
+        let needs_model = pack.needs.model != ModelNeed::None;
+        pack.unavailable().or_else(|| client.no_models.clone().filter(|_| needs_model))
     }
 }
 

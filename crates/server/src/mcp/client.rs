@@ -29,6 +29,8 @@ pub struct Client {
     /// Whether it declares the tasks extension, so that a reply may be a task.
     pub takes_tasks: bool,
     pub headers: ::http::HeaderMap,
+    /// Why it has no model, if that is known.
+    pub no_models: Option<String>,
 }
 
 impl Client {
@@ -70,7 +72,15 @@ impl Client {
             info: None,
             takes_tasks: false,
             headers: parts.headers.clone(),
+            no_models: None,
         })
+    }
+
+    /// Finds out whether there is a model, which some packs need.
+    pub async fn with_models(mut self) -> Self {
+        // Without an answer, packs are listed, and a call says what is missing.
+        self.no_models = self.app.packs.missing_model(&self.caller).await.ok().flatten();
+        self
     }
 
     /// The address under which the client knows this server.

@@ -133,7 +133,7 @@ impl ServerHandler for Door {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let client = self.client(&context)?;
+        let client = self.client(&context)?.with_models().await;
         let mut tools = Catalogue::of(&self.app).listed(&client);
         tools.extend(self.fixtures().into_iter().flat_map(Fixtures::tools));
         Ok(ListToolsResult::with_all_items(tools))

@@ -178,11 +178,13 @@ async fn content(client: &Client, uri: &str) -> ApiResult<Option<ResourceContent
             let outcome = call(client, "file.read", id, args).await?;
             return contents(uri, outcome).await.map(Some);
         }
-        (Some("packs"), None, ..) => packs(client),
-        (Some("packs"), Some(name), None, None) => match pack(client, name)? {
-            Some(pack) => pack,
-            None => return Ok(None),
-        },
+        (Some("packs"), None, ..) => packs(&client.clone().with_models().await),
+        (Some("packs"), Some(name), None, None) => {
+            match pack(&client.clone().with_models().await, name)? {
+                Some(pack) => pack,
+                None => return Ok(None),
+            }
+        }
         (Some("sessions"), None, ..) => {
             json!({ "sessions": client.app.sessions.describe_all(&client.caller).await })
         }

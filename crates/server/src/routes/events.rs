@@ -194,6 +194,7 @@ impl Feed {
                 let control = change.seen_by(&self.caller.token);
                 Some(event("control", &Told { session_id: id, control }))
             }
+            EventKind::Vision(run) => Some(event("vision", &*run)),
             EventKind::Job(job) => Some(event("job", &*job)),
             EventKind::McpClientConnected(client) => Some(event("mcp_client_connected", &*client)),
         }

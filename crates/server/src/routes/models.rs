@@ -94,8 +94,9 @@ pub async fn usage(call: Call, filter: UsageFilter) -> ApiResult<ModelUsage> {
         (own, asked) => asked.or(own),
     };
     let rows = call.app.store.model_usage(of, from).await?;
+    let providers = call.app.store.provider_usage(of, from).await?;
     let cost_usd = rows.iter().fold(0.0, |sum, row| sum + row.cost_usd);
-    Ok(ModelUsage { from, count: rows.len(), rows, cost_usd })
+    Ok(ModelUsage { from, count: rows.len(), rows, providers, cost_usd })
 }
 
 /// Deletes what is recorded of a caller.

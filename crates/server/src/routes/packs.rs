@@ -6,11 +6,12 @@ use axum::{
     extract::{Path, Request, State},
     response::Response,
 };
-use helmdeck_packs::{Example, Pack, Routing, SessionNeed};
+use helmdeck_packs::{Example, ModelNeed, Pack, Routing, SessionNeed};
 use helmdeck_sessions::Scope;
 use helmdeck_wire::{
     ErrorCode,
     job::{Job, JobState},
+    nature::Style,
     session::Mode,
 };
 use http::StatusCode;
@@ -82,6 +83,12 @@ pub struct PackInfo {
     /// The credential that it needs.
     #[serde(skip_serializing_if = "Option::is_none")]
     credential: Option<&'static str>,
+    /// Whether it needs a model, at least if it works by pictures.
+    needs_model: bool,
+    /// How it works unless a call has `_mode`: `structured` or `vision`. Absent if it has one way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    action_mode: Option<Style>,
     /// Properties of a call.
     #[schemars(with = "Map<String, Value>")]
     nature: Nature,
@@ -122,12 +129,22 @@ impl PackInfo {
             unavailable: pack.unavailable(),
             limited: pack.limited(),
             credential: pack.needs.credential,
+            needs_model: pack.needs.model != ModelNeed::None,
+            action_mode: pack.mode,
             nature: pack.nature,
             routing: pack.routing,
             examples: pack.examples.clone(),
             input_schema: None,
             output_schema: None,
         }
+    }
+
+    /// Says that there is no model, if it needs one.
+    fn without_models(mut self, missing: Option<&String>) -> Self {
+        if self.needs_model && self.unavailable.is_none() {
+            self.unavailable = missing.cloned();
+        }
+        self
     }
 
     fn whole(app: &App, pack: &Pack) -> ApiResult<Self> {
@@ -175,13 +192,20 @@ pub async fn list_packs(call: Call, query: PackQuery) -> ApiResult<PackList> {
         words.iter().filter(is_key).count()
     };
     packs.sort_by_key(|pack| std::cmp::Reverse(matches(pack)));
-    let packs: Vec<_> = packs.into_iter().map(|pack| PackInfo::of(pack)).collect();
+    let missing = call.app.packs.missing_model(&call.caller).await?;
+    let info = |pack: &Arc<Pack>| PackInfo::of(pack).without_models(missing.as_ref());
+    let packs: Vec<_> = packs.into_iter().map(info).collect();
     Ok(PackList { count: packs.len(), packs })
 }
 
 /// Shows a pack.
 pub async fn show_pack(call: Call, wanted: PackName) -> ApiResult<PackInfo> {
-    PackInfo::whole(&call.app, &*find(&call.app, &wanted.name)?)
+    let info = PackInfo::whole(&call.app, &*find(&call.app, &wanted.name)?)?;
+    let missing = match info.needs_model {
+        true => call.app.packs.missing_model(&call.caller).await?,
+        false => None,
+    };
+    Ok(info.without_models(missing.as_ref()))
 }
 
 /// Shows a version of a pack.

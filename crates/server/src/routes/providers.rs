@@ -67,7 +67,7 @@ pub async fn list(call: Call, _: NoInput) -> ApiResult<ProviderList> {
 /// Asks a provider whether it accepts the caller's key.
 pub async fn test(call: Call, one: OneProvider) -> ApiResult<KeyTest> {
     let provider = provider(&call, &one.provider)?.name.clone();
-    Ok(call.app.models.test_key(&call.caller, &provider).await?)
+    Ok(call.app.models.test_key(&call.caller, &provider, None).await?)
 }
 
 /// Lists keys.
@@ -145,7 +145,7 @@ pub async fn delete_key(call: Call, one: OneKey) -> ApiResult<Outcome> {
 pub async fn test_key(call: Call, one: OneKey) -> ApiResult<KeyTest> {
     let credential = call.app.vault.show(&call.caller, &one.id).await?;
     let key = described(&call, credential).ok_or_else(unknown)?;
-    Ok(call.app.models.test_key(&call.caller, &key.provider).await?)
+    Ok(call.app.models.test_key(&call.caller, &key.provider, Some(&key.id)).await?)
 }
 
 fn provider<'a>(call: &'a Call, name: &str) -> ApiResult<&'a Provider> {

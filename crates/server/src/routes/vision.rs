@@ -1,6 +1,6 @@
 //! Reaching a goal on the desktop of a session with a model.
 
-use std::{convert::Infallible, pin::Pin, time::Duration};
+use std::{convert::Infallible, pin::Pin, sync::Arc, time::Duration};
 
 use axum::response::{
     IntoResponse,
@@ -8,7 +8,8 @@ use axum::response::{
 };
 use futures_util::stream;
 use helmdeck_gateway::{ModelId, Run as Share, nanos};
-use helmdeck_vision::{GatewayModel, Goal, Limits, Run, SessionEyes, Step, eyes::Success, run};
+use helmdeck_store::AuditEntry;
+use helmdeck_vision::{GatewayModel, Goal, Limits, Run, eyes::Success, run};
 use helmdeck_wire::{ErrorCode, Scope};
 use http::HeaderValue;
 use schemars::JsonSchema;
@@ -18,14 +19,14 @@ use tokio::sync::mpsc;
 
 use crate::{
     error::{ApiError, ApiResult},
-    password::random_hex,
-    tool::{Call, Outcome, Payload},
+    tool::{Call, NoInput, Outcome, Payload},
+    vision_runs::{Answered, Decision, Guard, Told, VisionRun, VisionStatus},
 };
 
 /// Keeps connections alive through proxies.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Steps that wait for a slow client. Later ones are only in the result.
-const WAITING_STEPS: usize = 256;
+/// Events that wait for a slow client. Later steps are only in the result.
+const WAITING_EVENTS: usize = 256;
 
 /// Reach a goal on the desktop with a model: look, act and observe, until the goal is verified.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -61,6 +62,29 @@ pub struct VisionAct {
     #[serde(default)]
     #[schemars(length(max = 50), inner(length(min = 1, max = 300)))]
     allow: Vec<String>,
+    /// Seconds that a question waits for a person who watches; defaults to 60. Without an answer the
+    /// run ends as denied. With 0, nobody is asked and the run ends with `needs_confirmation`.
+    #[serde(default = "patience")]
+    #[schemars(range(min = 0, max = 3600))]
+    confirm_timeout_s: u32,
+}
+
+/// The current or last run of a session.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VisionShown {
+    /// The run; null if there was none.
+    run: Option<VisionStatus>,
+}
+
+/// Answer the question of a run. Only people may.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VisionAnswer {
+    /// Id of the question.
+    #[schemars(length(min = 1, max = 100))]
+    question_id: String,
+    /// Whether the run may do it.
+    decision: Decision,
 }
 
 /// What a run may use of models.
@@ -88,6 +112,10 @@ fn seconds() -> u32 {
     900
 }
 
+fn patience() -> u32 {
+    60
+}
+
 /// Accepts `goal` for `instruction`.
 pub fn renamed(mut fields: Map<String, Value>) -> ApiResult<Map<String, Value>> {
     if !fields.contains_key("instruction")
@@ -102,22 +130,86 @@ pub fn renamed(mut fields: Map<String, Value>) -> ApiResult<Map<String, Value>> 
 struct Prepared {
     goal: Goal,
     limits: Limits,
-    eyes: SessionEyes,
+    guard: Guard,
     model: GatewayModel,
+}
+
+impl Prepared {
+    async fn work(self) -> Run {
+        let Self { goal, limits, guard, model } = self;
+        let (eyes, watched) = (guard.eyes(), guard.run().clone());
+        let run = run(&goal, &eyes, &model, &limits, &|step| watched.note(step)).await;
+        guard.finish(run)
+    }
 }
 
 /// Reaches a goal.
 pub async fn act(call: Call, input: VisionAct) -> ApiResult<Outcome> {
-    let prepared = prepare(&call, input)?;
     if call.flag("stream") {
-        return Ok(events(prepared));
+        let (sender, told) = mpsc::channel(WAITING_EVENTS);
+        return Ok(events(prepare(&call, input, Some(sender))?, told));
     }
-    let Prepared { goal, limits, eyes, model } = prepared;
-    let run = run(&goal, &eyes, &model, &limits, &|_| {}).await;
-    Outcome::json(&run)
+    Outcome::json(&prepare(&call, input, None)?.work().await)
 }
 
-fn prepare(call: &Call, input: VisionAct) -> ApiResult<Prepared> {
+/// Begins a run that continues without its client.
+pub async fn start(call: Call, input: VisionAct) -> ApiResult<VisionStatus> {
+    let prepared = prepare(&call, input, None)?;
+    let run = prepared.guard.run().clone();
+    let closing = call.app.closing.clone();
+    call.app.live.spawn(async move {
+        // The guard says that it ended.
+        let _ = closing.run_until_cancelled(prepared.work()).await;
+    });
+    Ok(run.status())
+}
+
+/// Shows the current or last run.
+pub async fn show(call: Call, _: NoInput) -> ApiResult<VisionShown> {
+    let session = call.session()?;
+    let run = call.app.vision_runs.of(session.id());
+    Ok(VisionShown { run: run.map(|run| run.status()) })
+}
+
+fn current(call: &Call) -> ApiResult<Arc<VisionRun>> {
+    call.app.vision_runs.current(call.session()?.id())
+}
+
+/// Ends the current run.
+pub async fn stop(call: Call, _: NoInput) -> ApiResult<VisionStatus> {
+    let run = current(&call)?;
+    run.stop(&call.caller);
+    Ok(run.status())
+}
+
+/// Pauses the current run.
+pub async fn pause(call: Call, _: NoInput) -> ApiResult<VisionStatus> {
+    let run = current(&call)?;
+    run.pause(&call.caller, true);
+    Ok(run.status())
+}
+
+/// Lets the current run continue.
+pub async fn resume(call: Call, _: NoInput) -> ApiResult<VisionStatus> {
+    let run = current(&call)?;
+    run.pause(&call.caller, false);
+    Ok(run.status())
+}
+
+/// Answers the question of the current run.
+pub async fn answer(call: Call, input: VisionAnswer) -> ApiResult<Answered> {
+    let session = call.session()?;
+    let answered = current(&call)?.answer(&call.caller, &input.question_id, input.decision)?;
+    let entry = AuditEntry::new("vision.answered").actor(&call.caller).session(session.id());
+    let entry = entry.target(match input.decision {
+        Decision::Allow => "allow",
+        Decision::Deny => "deny",
+    });
+    call.app.audit.record(entry.detail("question", answered.question.as_str()));
+    Ok(answered)
+}
+
+fn prepare(call: &Call, input: VisionAct, told: Option<mpsc::Sender<Told>>) -> ApiResult<Prepared> {
     let session = call.session()?;
     session.ensure_desktop()?;
     if !call.caller.may(Scope::MODELS_USE) {
@@ -136,43 +228,38 @@ fn prepare(call: &Call, input: VisionAct) -> ApiResult<Prepared> {
         let message = format!("{id}: no provider is called {}", id.provider);
         return Err(ApiError::new(ErrorCode::ModelNotFound, message).of_field("model", Vec::new()));
     }
-    let mut share = Share {
-        id: format!("vision-{}", random_hex().map_err(ApiError::internal)?),
-        ..Share::default()
+    let caller = call.caller.clone();
+    let goal =
+        Goal { instruction: input.instruction, success: input.success, allowed: input.allow };
+    let mut limits = Limits {
+        max_steps: input.max_steps,
+        max_tokens: input.max_tokens,
+        time: Duration::from_secs(input.timeout_s.into()),
+        stop: None,
     };
+    let patience = Duration::from_secs(input.confirm_timeout_s.into());
+    let guard = call.app.vision_runs.begin(
+        (session, caller.clone()),
+        (&goal, id.to_string()),
+        (&mut limits, patience),
+        told,
+    )?;
+    let mut share = Share { id: guard.run().status().run_id, ..Share::default() };
     share.budget.tokens = input.budget.tokens;
     share.budget.cost_nanos = input.budget.usd.map(nanos);
-    let caller = call.caller.clone();
-    Ok(Prepared {
-        goal: Goal { instruction: input.instruction, success: input.success, allowed: input.allow },
-        limits: Limits {
-            max_steps: input.max_steps,
-            max_tokens: input.max_tokens,
-            time: Duration::from_secs(input.timeout_s.into()),
-            stop: None,
-        },
-        eyes: SessionEyes::new(session, caller.clone()),
-        model: GatewayModel::new(call.app.models.clone(), caller, id, true, share),
-    })
+    let model = GatewayModel::new(call.app.models.clone(), caller, id, true, share);
+    Ok(Prepared { goal, limits, guard, model })
 }
 
-/// A run whose steps are sent as they happen. A client that disconnects ends it.
+/// A run whose steps and questions are sent as they happen. A client that disconnects ends it.
 struct Feed {
     work: Option<Pin<Box<dyn Future<Output = Run> + Send>>>,
-    steps: mpsc::Receiver<Step>,
+    told: mpsc::Receiver<Told>,
     run: Option<Run>,
 }
 
-fn events(prepared: Prepared) -> Outcome {
-    let (sender, steps) = mpsc::channel(WAITING_STEPS);
-    let work = async move {
-        let Prepared { goal, limits, eyes, model } = prepared;
-        run(&goal, &eyes, &model, &limits, &move |step: &Step| {
-            let _ = sender.try_send(step.clone());
-        })
-        .await
-    };
-    let feed = Feed { work: Some(Box::pin(work)), steps, run: None };
+fn events(prepared: Prepared, told: mpsc::Receiver<Told>) -> Outcome {
+    let feed = Feed { work: Some(Box::pin(prepared.work())), told, run: None };
     let events = stream::unfold(feed, async |mut feed| {
         let event = feed.next().await?;
         Some((Ok::<_, Infallible>(event), feed))
@@ -188,17 +275,24 @@ impl Feed {
         if let Some(work) = &mut self.work {
             tokio::select! {
                 biased;
-                Some(step) = self.steps.recv() => return Some(event("step", &step)),
+                Some(told) = self.told.recv() => return Some(told_event(&told)),
                 run = work => {
                     self.run = Some(run);
                     self.work = None;
                 }
             }
         }
-        if let Ok(step) = self.steps.try_recv() {
-            return Some(event("step", &step));
+        if let Ok(told) = self.told.try_recv() {
+            return Some(told_event(&told));
         }
         self.run.take().map(|run| event("result", &run))
+    }
+}
+
+fn told_event(told: &Told) -> Event {
+    match told {
+        Told::Step(step) => event("step", step),
+        Told::Question(question) => event("question", question),
     }
 }
 

@@ -39,6 +39,7 @@ pub fn watching() -> Vec<Operation> {
             .doc(
                 "Follow the caller's sessions as server-sent events: `session`, `session_gone`, \
                  `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; \
+                 `vision` when a run of vision begins, acts, asks or ends; \
                  also `job` when a job of the caller begins, progresses or ends, without its output, and \
                  `mcp_client_connected` when an MCP client connects with one of the caller's tokens. \
                  `session_gone` has `end_reason` and `ended_at`; `idle` has `idle_ends_at`, null \

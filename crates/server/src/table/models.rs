@@ -146,7 +146,7 @@ pub fn providers() -> Vec<Operation> {
             .nature(keeps)
             .post("/api/v1/providers/keys/{id}/rotate", "rotate_provider_key"),
         json_tool("provider.key_test", providers::test_key)
-            .doc("Ask the provider of a key whether it accepts the caller's key. Costs nothing.")
+            .doc("Ask the provider of a key whether it accepts this key. Costs nothing.")
             .scope(Scope::VAULT_READ)
             .nature(looks)
             .post("/api/v1/providers/keys/{id}/test", "test_provider_key"),

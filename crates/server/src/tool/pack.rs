@@ -70,6 +70,13 @@ fn input_schema(pack: &Pack) -> Value {
             });
             fields.insert("workspace".to_owned(), name);
         }
+        if let Some(mode) = pack.mode {
+            let doc = "How it works: `structured` by names of elements, `vision` by pictures and a model.";
+            fields.insert(
+                "_mode".to_owned(),
+                json!({ "enum": ["structured", "vision"], "default": mode, "description": doc }),
+            );
+        }
         let doc = "Seconds to wait for the result before a handle is returned.";
         fields.insert(
             "wait_s".to_owned(),

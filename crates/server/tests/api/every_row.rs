@@ -9,7 +9,11 @@ use http::header::CONTENT_TYPE;
 
 /// Rows that need more than a session to succeed: a password, a file, or the result of another
 /// call. With the status and code of their reply without it.
-const NEEDS_MORE: [(&str, u16, &str); 44] = [
+const NEEDS_MORE: [(&str, u16, &str); 48] = [
+    ("vision_stop", 404, "not_found"),
+    ("vision_pause", 404, "not_found"),
+    ("vision_resume", 404, "not_found"),
+    ("vision_answer", 404, "not_found"),
     ("remove_model_budget", 404, "not_found"),
     ("add_provider_key", 400, "invalid_input"),
     ("test_provider", 400, "invalid_input"),

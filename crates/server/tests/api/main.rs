@@ -69,4 +69,6 @@ mod tokens;
 mod trace;
 mod vault;
 mod vision;
+mod vision_control;
+mod vision_packs;
 mod webhooks;

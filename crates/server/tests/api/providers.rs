@@ -66,6 +66,27 @@ async fn a_caller_adds_keys_for_itself_only_and_they_come_first() {
 }
 
 #[tokio::test]
+async fn testing_a_key_by_its_id_tests_that_key_and_not_the_one_of_the_caller() {
+    let vendors = FakeVendors::start().await;
+    let server = server(&vendors, &["groq"], &[]).await;
+    let (bob, admin) = (server.client("bob", "models:use,vault:*"), server.admin());
+    let bobs = add(&bob, "openai", "sk-of-bob-but-wrong").await;
+    let admins = add(&admin, "openai", FakeVendors::KEY).await;
+    let test = async |client: &Client, id: &Value| {
+        let path = format!("{PATH}/{}/test", id.as_str().unwrap());
+        client.post(&path, &json!({})).await.expect(200).json()["ok"].clone()
+    };
+    assert_eq!(test(&admin, &admins["id"]).await, true);
+    assert_eq!(test(&admin, &bobs["id"]).await, false);
+    assert_eq!(test(&bob, &bobs["id"]).await, false);
+    // Others than admins manage, and test, their own only.
+    let path = format!("{PATH}/{}/test", admins["id"].as_str().unwrap());
+    bob.post(&path, &json!({})).await.expect_error(404, "not_found");
+    let listed = admin.get(&format!("{PATH}?provider=groq")).await.expect(200).json();
+    assert_eq!(test(&admin, &listed["keys"][0]["id"]).await, true);
+}
+
+#[tokio::test]
 async fn a_key_in_a_variable_is_listed_and_cannot_be_changed_here() {
     let vendors = FakeVendors::start().await;
     let server = server(&vendors, &["openai"], &[]).await;

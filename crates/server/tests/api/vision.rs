@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::models::server;
 
 /// A desktop with a page and one button, which the guest tells only after a click.
-async fn desktop<'a>(server: &FakeServer, client: &'a Client) -> Desk<'a> {
+pub async fn desktop<'a>(server: &FakeServer, client: &'a Client) -> Desk<'a> {
     let desk = Desk::desktop(client).await;
     let guest = server.runtime.guest(&desk.id);
     let rect = json!({ "x": 0, "y": 0, "width": 1280, "height": 700 });

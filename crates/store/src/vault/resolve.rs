@@ -13,7 +13,7 @@ use time::OffsetDateTime;
 use super::{
     Destination, Encoding, Redactor, Secret, Vault, VaultError,
     destination::precision,
-    environment::spellings,
+    environment::{EnvironmentCredential, spellings},
     placeholder::{Part, parts},
     redactor::remember,
     rows::{self, Attempt, Candidate, Row, Wanted},
@@ -90,20 +90,34 @@ impl Vault {
             }
         }
         if let Some(found) = self.shared.environment.iter().find(|it| it.is(name)) {
-            if found.fits(&to) {
-                let secret = found.secret();
-                remember(&secret);
-                self.audit_use(name, &attempt, UsageResult::Allowed);
-                return Ok(secret);
-            }
-            self.audit_use(name, &attempt, UsageResult::NoMatch);
-            let (allowed, name) = (found.host.clone(), name.to_owned());
-            return Err(VaultError::NotForHost { name, host: to.host(), allowed });
+            return self.use_variable(found, name, &attempt);
         }
         for candidate in refused {
             self.record(&candidate.row.credential, &attempt, UsageResult::Denied).await?;
         }
         Err(VaultError::NotFound { name: name.to_owned() })
+    }
+
+    /// The secret of one credential that the caller manages, if it is for this destination. The attempt
+    /// is recorded, and the secret is removed from logs from now on.
+    pub async fn resolve_by_id(
+        &self,
+        caller: &Caller,
+        id: &str,
+        to: impl Into<Destination<'_>>,
+    ) -> Result<Secret, VaultError> {
+        let to = to.into();
+        let attempt = attempt(caller, &to);
+        if let Some(found) = self.shared.environment.iter().find(|it| it.id() == id) {
+            return self.use_variable(found, found.known.name, &attempt);
+        }
+        let row = self.managed(caller, id).await?;
+        if is_for(&row.credential, &to) {
+            return self.use_row(&row, &attempt).await;
+        }
+        self.record(&row.credential, &attempt, UsageResult::NoMatch).await?;
+        let (allowed, host) = (patterns(&row.credential), to.host());
+        Err(VaultError::NotForHost { name: row.credential.name, host, allowed })
     }
 
     /// The secret of a credential of this type that is granted to the caller and is for this
@@ -193,6 +207,24 @@ impl Vault {
             }
         };
         self.audit(entry.actor(attempt.caller).target(name).detail("host", attempt.to.host()));
+    }
+
+    /// The secret of a variable of the server.
+    fn use_variable(
+        &self,
+        found: &EnvironmentCredential,
+        name: &str,
+        attempt: &Attempt<'_>,
+    ) -> Result<Secret, VaultError> {
+        if found.fits(attempt.to) {
+            let secret = found.secret();
+            remember(&secret);
+            self.audit_use(name, attempt, UsageResult::Allowed);
+            return Ok(secret);
+        }
+        self.audit_use(name, attempt, UsageResult::NoMatch);
+        let (allowed, name) = (found.host.clone(), name.to_owned());
+        Err(VaultError::NotForHost { name, host: attempt.to.host(), allowed })
     }
 
     /// Opens a credential and records its use. A use that cannot be recorded fails.

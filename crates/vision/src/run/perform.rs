@@ -34,6 +34,7 @@ impl Runner<'_> {
         mut step: Step,
         picture: bool,
     ) -> Result<Result<Acted, String>, End> {
+        self.eyes.ready().await;
         let began = Instant::now();
         step.step = self.number;
         step.action = Some(shown(action, &self.goal.instruction));

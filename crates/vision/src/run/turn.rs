@@ -36,6 +36,7 @@ impl Runner<'_> {
         &mut self,
         conversation: &mut Conversation,
     ) -> Result<Option<End>, End> {
+        self.eyes.ready().await;
         let began = Instant::now();
         let shot = last_shot(conversation);
         self.tell("thinking").await;

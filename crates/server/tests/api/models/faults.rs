@@ -77,6 +77,39 @@ async fn another_model_answers_where_a_rule_says_so() {
 }
 
 #[tokio::test]
+async fn each_model_of_a_chain_answers_after_its_own_failures_only() {
+    let vendors = FakeVendors::start().await;
+    let chain = r#"[{"primary":"openai/gpt-4o-mini","fallbacks":[
+        {"model":"anthropic/claude-haiku-4-5","triggers":["timeout"]},
+        {"model":"groq/without-a-key","triggers":["rate_limit"]},
+        {"model":"gemini/gemini-3.5-flash","triggers":["rate_limit"]}]}]"#;
+    let settings = [SHORT[0], SHORT[1], ("HELMDECK_GATEWAY_FALLBACK_JSON", chain)];
+    let server = server(&vendors, &["openai", "anthropic", "gemini"], &settings).await;
+    let ann = ann(&server);
+    for (fault, expected) in [
+        (VendorFault::Status(429, Some("0.01")), "Hello from gemini."),
+        (VendorFault::Stall, "Hello from anthropic."),
+    ] {
+        let before = vendors.count("openai");
+        vendors.fail("openai", fault, 1);
+        let answer = ann.post(CHAT, &chat("openai/gpt-4o-mini", "hi")).await.expect(200);
+        assert_eq!(said(&answer), expected, "{fault:?}");
+        assert_eq!(vendors.count("openai") - before, 1, "asked once");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    // No model of the chain is for errors. One that says "later" is asked again instead.
+    vendors.fail("openai", VendorFault::Status(500, None), 1);
+    ann.post(CHAT, &chat("openai/gpt-4o-mini", "hi")).await.expect(500);
+    vendors.fail("openai", VendorFault::Status(503, Some("0.01")), 1);
+    let answer = ann.post(CHAT, &chat("openai/gpt-4o-mini", "hi")).await.expect(200);
+    assert_eq!(said(&answer), "Hello from openai.");
+    let list = ann.get("/api/v1/models").await.expect(200).json();
+    let first = &list["chains"][0]["fallbacks"][0];
+    assert_eq!(first["model"], "anthropic/claude-haiku-4-5", "{list}");
+    assert_eq!(first["triggers"], json!(["timeout"]));
+}
+
+#[tokio::test]
 async fn a_call_that_may_have_been_paid_for_is_never_repeated() {
     let vendors = FakeVendors::start().await;
     let settings = [SHORT[0], SHORT[1], ("HELMDECK_GATEWAY_FALLBACK_JSON", FALLBACK)];

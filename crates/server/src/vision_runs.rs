@@ -1,0 +1,355 @@
+//! Runs of vision: one at a time in a session, which people can watch, pause, stop and answer.
+
+mod status;
+mod watched_eyes;
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use helmdeck_sessions::{Caller, Session};
+use helmdeck_vision::{Goal, Limits, Outcome, Run, Step, eyes::Spent};
+use helmdeck_wire::{ErrorCode, SessionId, history::ActorKind, point::Pixel};
+use parking_lot::Mutex;
+use serde_json::json;
+use time::OffsetDateTime;
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::timeout,
+};
+
+use crate::{
+    error::{ApiError, ApiResult},
+    password::random_hex,
+};
+
+pub use status::{Answered, Decision, Question, RunState, VisionStatus};
+pub use watched_eyes::WatchedEyes;
+
+/// Sessions whose last run is kept. The runs that ended first are forgotten first.
+const KEPT: usize = 200;
+/// Steps of a run that are kept.
+const KEPT_STEPS: usize = 1000;
+/// Characters of a question.
+const QUESTION: usize = 1000;
+
+/// The current or last run of each session.
+#[derive(Default)]
+pub struct VisionRuns {
+    runs: Mutex<HashMap<SessionId, Arc<VisionRun>>>,
+}
+
+/// What a listener of one run receives.
+#[derive(Debug)]
+pub enum Told {
+    /// A step.
+    Step(Box<Step>),
+    /// A question to a person.
+    Question(Question),
+}
+
+/// A run.
+pub struct VisionRun {
+    session: Session,
+    /// Who began it.
+    caller: Caller,
+    /// How long a question waits for a person.
+    patience: Duration,
+    status: Mutex<VisionStatus>,
+    stop: watch::Sender<bool>,
+    paused: watch::Sender<bool>,
+    /// The answer to the current question.
+    answer: Mutex<Option<oneshot::Sender<bool>>>,
+    told: Option<mpsc::Sender<Told>>,
+}
+
+/// Ends a run in the registry, also if its client disconnects.
+pub struct Guard {
+    run: Arc<VisionRun>,
+}
+
+impl VisionRuns {
+    /// Registers a run, unless one is under way in the session.
+    pub fn begin(
+        &self,
+        (session, caller): (Session, Caller),
+        (goal, model): (&Goal, String),
+        (limits, patience): (&mut Limits, Duration),
+        told: Option<mpsc::Sender<Told>>,
+    ) -> ApiResult<Guard> {
+        let id = session.id().clone();
+        let status = VisionStatus {
+            run_id: format!("vision-{}", random_hex().map_err(ApiError::internal)?),
+            session_id: id.clone(),
+            by: caller.actor(),
+            instruction: goal.instruction.clone(),
+            model,
+            max_steps: limits.max_steps,
+            state: RunState::Running,
+            began_at: OffsetDateTime::now_utc(),
+            ended_at: None,
+            steps: Vec::new(),
+            spent: Spent::default(),
+            target: None,
+            question: None,
+            decisions: Vec::new(),
+            outcome: None,
+            reason: String::new(),
+            evidence: Vec::new(),
+            answer: String::new(),
+        };
+        let (stop, stopped) = watch::channel(false);
+        limits.stop = Some(stopped);
+        let run = Arc::new(VisionRun {
+            session,
+            caller,
+            patience,
+            status: Mutex::new(status),
+            stop,
+            paused: watch::channel(false).0,
+            answer: Mutex::default(),
+            told,
+        });
+        let mut runs = self.runs.lock();
+        if let Some(current) = runs.get(&id).filter(|run| !run.is_over()) {
+            let status = current.status.lock();
+            let message = format!(
+                "the run {} of {} is under way in this session: wait for its end, or stop it",
+                status.run_id, status.by.subject
+            );
+            return Err(ApiError::new(ErrorCode::VisionRunning, message));
+        }
+        if runs.len() >= KEPT && !runs.contains_key(&id) {
+            let ended = |run: &Arc<VisionRun>| run.status.lock().ended_at;
+            let over = runs.iter().filter_map(|(id, run)| Some((ended(run)?, id.clone())));
+            if let Some((_, oldest)) = over.min_by_key(|(at, _)| *at) {
+                runs.remove(&oldest);
+            }
+        }
+        runs.insert(id, run.clone());
+        drop(runs);
+        run.changed();
+        Ok(Guard { run })
+    }
+
+    /// The current or last run of a session.
+    pub fn of(&self, session: &SessionId) -> Option<Arc<VisionRun>> {
+        self.runs.lock().get(session).cloned()
+    }
+
+    /// The run that is under way in a session.
+    pub fn current(&self, session: &SessionId) -> ApiResult<Arc<VisionRun>> {
+        self.of(session).filter(|run| !run.is_over()).ok_or_else(|| {
+            ApiError::new(ErrorCode::NotFound, "no vision run is under way in this session")
+        })
+    }
+}
+
+impl VisionRun {
+    /// What it does.
+    pub fn status(&self) -> VisionStatus {
+        self.status.lock().clone()
+    }
+
+    fn is_over(&self) -> bool {
+        self.status.lock().state == RunState::Ended
+    }
+
+    /// Ends it.
+    pub fn stop(&self, caller: &Caller) {
+        self.stop.send_replace(true);
+        self.steered(caller, "vision_stop");
+    }
+
+    /// Lets it wait before its next step, or continue.
+    pub fn pause(&self, caller: &Caller, pause: bool) {
+        if self.paused.send_replace(pause) == pause {
+            return;
+        }
+        let mut status = self.status.lock();
+        status.state = match (status.state, pause) {
+            (RunState::Running, true) => RunState::Paused,
+            (RunState::Paused, false) => RunState::Running,
+            (other, _) => other,
+        };
+        drop(status);
+        self.changed();
+        self.steered(caller, if pause { "vision_pause" } else { "vision_resume" });
+    }
+
+    /// Answers its question. Only people may.
+    pub fn answer(&self, caller: &Caller, id: &str, decision: Decision) -> ApiResult<Answered> {
+        if caller.kind != ActorKind::Human {
+            let message = "only a person may answer: ask one to open the page of the session";
+            return Err(ApiError::new(ErrorCode::PersonRequired, message));
+        }
+        let mut status = self.status.lock();
+        let question = status.question.take_if(|question| question.id == id);
+        let waiting = self.answer.lock().take_if(|_| question.is_some());
+        let (Some(question), Some(waiting)) = (question, waiting) else {
+            let message = "this question does not wait for an answer any more";
+            return Err(
+                ApiError::new(ErrorCode::NotFound, message).of_field("question_id", Vec::new())
+            );
+        };
+        let answered = Answered {
+            question: question.text,
+            decision,
+            by: Some(caller.actor()),
+            at: OffsetDateTime::now_utc(),
+        };
+        status.decisions.push(answered.clone());
+        drop(status);
+        let _ = waiting.send(decision == Decision::Allow);
+        let detail = json!({ "decision": decision, "question": answered.question });
+        self.session.vision_steered(caller, "vision_answer", detail);
+        Ok(answered)
+    }
+
+    fn steered(&self, caller: &Caller, action: &'static str) {
+        let detail = json!({ "run_id": self.status.lock().run_id });
+        self.session.vision_steered(caller, action, detail);
+    }
+
+    /// Whether a person could answer: the one who began the run, or one who watches.
+    fn person_present(&self) -> bool {
+        self.caller.kind == ActorKind::Human || self.session.is_watched()
+    }
+
+    /// Asks a person. Nothing if there is no person to ask; without an answer in time, no.
+    async fn ask(&self, text: &str) -> Option<bool> {
+        if self.patience.is_zero() || !self.person_present() {
+            return None;
+        }
+        let asked_at = OffsetDateTime::now_utc();
+        let question = Question {
+            id: random_hex().ok()?,
+            text: text.chars().take(QUESTION).collect(),
+            asked_at,
+            expires_at: asked_at + self.patience,
+        };
+        let (sender, answer) = oneshot::channel();
+        self.waits(question.clone(), sender);
+        let answered = timeout(self.patience, answer).await.ok().and_then(Result::ok);
+        self.goes_on(question, answered);
+        Some(answered.unwrap_or(false))
+    }
+
+    fn waits(&self, question: Question, sender: oneshot::Sender<bool>) {
+        *self.answer.lock() = Some(sender);
+        let mut status = self.status.lock();
+        status.question = Some(question.clone());
+        status.state = RunState::Waiting;
+        drop(status);
+        self.changed();
+        self.tell(Told::Question(question));
+    }
+
+    fn goes_on(&self, question: Question, answered: Option<bool>) {
+        self.answer.lock().take();
+        let mut status = self.status.lock();
+        status.question = None;
+        status.state = match *self.paused.borrow() {
+            true => RunState::Paused,
+            false => RunState::Running,
+        };
+        if answered.is_none() {
+            let at = OffsetDateTime::now_utc();
+            let decision = Decision::Deny;
+            status.decisions.push(Answered { question: question.text, decision, by: None, at });
+        }
+        drop(status);
+        self.changed();
+    }
+
+    /// Waits while it is paused.
+    async fn ready(&self) {
+        let _ = self.paused.subscribe().wait_for(|paused| !paused).await;
+    }
+
+    fn aims(&self, target: Option<Pixel>) {
+        self.status.lock().target = target;
+        self.changed();
+    }
+
+    /// Records a step.
+    pub fn note(&self, step: &Step) {
+        let mut status = self.status.lock();
+        if let Some(spent) = step.spent {
+            status.spent.add(spent);
+        }
+        if status.steps.len() < KEPT_STEPS {
+            status.steps.push(step.clone());
+        }
+        drop(status);
+        self.changed();
+        self.tell(Told::Step(Box::new(step.clone())));
+    }
+
+    /// Sends to the listener of the run. One that is too slow misses it; the result has the steps.
+    fn tell(&self, told: Told) {
+        if let Some(sender) = &self.told {
+            let _ = sender.try_send(told);
+        }
+    }
+
+    /// Publishes what it does, without its steps.
+    fn changed(&self) {
+        let status = self.status.lock();
+        let told = json!({
+            "session_id": status.session_id,
+            "run_id": status.run_id,
+            "state": status.state,
+            "steps": status.steps.len(),
+            "target": status.target,
+            "question": status.question,
+            "outcome": status.outcome,
+        });
+        drop(status);
+        self.session.vision_changed(told);
+    }
+}
+
+impl Guard {
+    /// The run.
+    pub fn run(&self) -> &Arc<VisionRun> {
+        &self.run
+    }
+
+    /// The screen, as the run uses it.
+    pub fn eyes(&self) -> WatchedEyes {
+        WatchedEyes::new(self.run.clone())
+    }
+
+    /// Registers the result, and corrects its reason if a question was not answered.
+    pub fn finish(self, mut run: Run) -> Run {
+        let mut status = self.run.status.lock();
+        let silent = status.decisions.last().filter(|last| last.by.is_none());
+        if let (Outcome::Denied, Some(silent)) = (run.outcome, silent) {
+            let seconds = self.run.patience.as_secs();
+            run.reason = format!("no person answered within {seconds} s: {}", silent.question);
+        }
+        status.outcome = Some(run.outcome);
+        status.reason.clone_from(&run.reason);
+        status.evidence.clone_from(&run.evidence);
+        status.answer.clone_from(&run.answer);
+        status.steps.clone_from(&run.steps);
+        status.spent = run.spent;
+        drop(status);
+        run
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let mut status = self.run.status.lock();
+        if status.outcome.is_none() {
+            status.outcome = Some(Outcome::Cancelled);
+            "the client disconnected".clone_into(&mut status.reason);
+        }
+        status.state = RunState::Ended;
+        status.ended_at = Some(OffsetDateTime::now_utc());
+        status.question = None;
+        status.target = None;
+        drop(status);
+        self.run.changed();
+    }
+}

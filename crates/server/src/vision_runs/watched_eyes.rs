@@ -1,0 +1,74 @@
+//! The screen of a session in a run that people watch.
+
+use std::{sync::Arc, time::Duration};
+
+use futures_util::{FutureExt, future::BoxFuture};
+use helmdeck_vision::{
+    Action, SessionEyes,
+    eyes::{Acted, Eyes, Scene, Seen, Shot, Success},
+};
+use helmdeck_wire::{point::Rect, tree::Candidate, vendor_size::SizeRule, verify::Verified};
+use tokio::time::sleep;
+
+use super::VisionRun;
+
+/// How long people see the target before something happens there.
+const AIM: Duration = Duration::from_millis(300);
+
+/// The screen of a session. It shows where it acts, waits while the run is paused, and asks people.
+pub struct WatchedEyes {
+    eyes: SessionEyes,
+    run: Arc<VisionRun>,
+}
+
+impl WatchedEyes {
+    pub(super) fn new(run: Arc<VisionRun>) -> Self {
+        Self { eyes: SessionEyes::new(run.session.clone(), run.caller.clone()), run }
+    }
+}
+
+impl Eyes for WatchedEyes {
+    fn look(&self, rule: SizeRule) -> Seen<'_, Shot> {
+        self.eyes.look(rule)
+    }
+
+    fn zoom(&self, region: Rect) -> Seen<'_, Shot> {
+        self.eyes.zoom(region)
+    }
+
+    fn act<'a>(&'a self, action: &'a Action, picture: bool) -> Seen<'a, Acted> {
+        async move {
+            let target = action.pixel();
+            self.run.aims(target);
+            if target.is_some() && self.run.session.is_watched() {
+                sleep(AIM).await;
+            }
+            self.eyes.act(action, picture).await
+        }
+        .boxed()
+    }
+
+    fn find<'a>(&'a self, name: &'a str) -> Seen<'a, Vec<Candidate>> {
+        self.eyes.find(name)
+    }
+
+    fn verify<'a>(&'a self, success: &'a Success, within_ms: u32) -> Seen<'a, Verified> {
+        self.eyes.verify(success, within_ms)
+    }
+
+    fn scene(&self) -> Seen<'_, Scene> {
+        self.eyes.scene()
+    }
+
+    fn tell<'a>(&'a self, status: &'a str) -> BoxFuture<'a, ()> {
+        self.eyes.tell(status)
+    }
+
+    fn ready(&self) -> BoxFuture<'_, ()> {
+        self.run.ready().boxed()
+    }
+
+    fn confirm<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Option<bool>> {
+        self.run.ask(question).boxed()
+    }
+}
