@@ -71,6 +71,14 @@ impl Models {
         Self { gateway, caller, job }
     }
 
+    /// The model with this id, or the server's model of vision.
+    pub fn choose_vision(&self, wanted: Option<&str>) -> PackResult<ModelId> {
+        match wanted {
+            None => Ok(self.gateway.settings().vision_model().clone()),
+            wanted => self.choose(wanted),
+        }
+    }
+
     /// The model with this id, or the server's default.
     pub fn choose(&self, wanted: Option<&str>) -> PackResult<ModelId> {
         let settings = self.gateway.settings();

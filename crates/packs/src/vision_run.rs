@@ -127,7 +127,7 @@ pub async fn follow(
         (done.model, done.dialect, done.model_calls) = (None, None, 0);
         return Ok(done);
     }
-    let id = context.models.choose(wanted.model)?;
+    let id = context.models.choose_vision(wanted.model)?;
     let model = context.models.on_desktop(id, wanted.budget);
     Ok(run(&wanted.goal, &eyes, &model, limits, &told).await)
 }

@@ -1530,8 +1530,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow the caller's sessions as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; also `job` when a job of the caller begins, progresses or ends, without its output, and `mcp_client_connected` when an MCP client connects with one of the caller's tokens
-         * @description Follow the caller's sessions as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; also `job` when a job of the caller begins, progresses or ends, without its output, and `mcp_client_connected` when an MCP client connects with one of the caller's tokens. `session_gone` has `end_reason` and `ended_at`; `idle` has `idle_ends_at`, null while the session is in use. Continues after `Last-Event-ID`. With a ticket, only events of its session.
+         * Follow the caller's sessions as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; `vision` when a run of vision begins, acts, asks or ends; also `job` when a job of the caller begins, progresses or ends, without its output, and `mcp_client_connected` when an MCP client connects with one of the caller's tokens
+         * @description Follow the caller's sessions as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; `vision` when a run of vision begins, acts, asks or ends; also `job` when a job of the caller begins, progresses or ends, without its output, and `mcp_client_connected` when an MCP client connects with one of the caller's tokens. `session_gone` has `end_reason` and `ended_at`; `idle` has `idle_ends_at`, null while the session is in use. Continues after `Last-Event-ID`. With a ticket, only events of its session.
          */
         get: operations["events"];
         put?: never;
@@ -2050,8 +2050,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask the provider of a key whether it accepts the caller's key
-         * @description Ask the provider of a key whether it accepts the caller's key. Costs nothing.
+         * Ask the provider of a key whether it accepts this key
+         * @description Ask the provider of a key whether it accepts this key. Costs nothing.
          */
         post: operations["test_provider_key"];
         delete?: never;
@@ -2734,6 +2734,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/vision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the current or last run of vision in a session: its state, steps, cost, and the question that waits for a person
+         * @description Show the current or last run of vision in a session: its state, steps, cost, and the question that waits for a person.
+         */
+        get: operations["vision_show"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/vision/act": {
         parameters: {
             query?: never;
@@ -2748,6 +2768,106 @@ export interface paths {
          * @description Reach a goal on the desktop with a model: look, act and observe, until the goal is verified.
          */
         post: operations["vision_act"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/vision/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer the question of a run of vision with `allow` or `deny`
+         * @description Answer the question of a run of vision with `allow` or `deny`. Only people may: the token of an agent is refused with `person_required`.
+         */
+        post: operations["vision_answer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/vision/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause the run of vision in a session before its next step
+         * @description Pause the run of vision in a session before its next step. Its time-out goes on.
+         */
+        post: operations["vision_pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/vision/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a paused run of vision continue
+         * @description Let a paused run of vision continue.
+         */
+        post: operations["vision_resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/vision/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a run as `vision.act` does, and return at once
+         * @description Begin a run as `vision.act` does, and return at once. The run continues in the server: read it with `vision.show`.
+         */
+        post: operations["vision_start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/vision/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop the run of vision in a session
+         * @description Stop the run of vision in a session. It ends as `cancelled`, with its steps.
+         */
+        post: operations["vision_stop"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5380,6 +5500,7 @@ export interface components {
          *     - `provider_error`: A provider of models failed or cannot be reached; the message quotes it.
          *     - `rate_limited`: A provider of models limits the rate of calls; wait and try again.
          *     - `budget_exceeded`: The call could exceed the budget of the caller or of its run; it was not made.
+         *     - `vision_running`: A vision run is under way in the session; wait for its end, or stop it.
          *     - `duplicate`: The owner has a credential with this name.
          *     - `invalid_plaintext_b64`: The secret is not base64.
          *     - `missing_subject`: The grant names no subject.
@@ -5391,7 +5512,7 @@ export interface components {
          *     - `internal`: An internal error; the log has the details under the request id.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "target_not_found" | "target_ambiguous" | "expectation_failed" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "range_not_satisfiable" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "unknown_pack" | "unknown_job" | "not_ready" | "cancelled" | "session_unavailable" | "handler_failed" | "invalid_output" | "schema_mismatch" | "artifact_failed" | "credential_invalid" | "resource_exhausted" | "quota_exceeded" | "model_not_found" | "no_model_key" | "provider_error" | "rate_limited" | "budget_exceeded" | "duplicate" | "invalid_plaintext_b64" | "missing_subject" | "artifact_not_found" | "invalid_link" | "disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "target_not_found" | "target_ambiguous" | "expectation_failed" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "range_not_satisfiable" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "unknown_pack" | "unknown_job" | "not_ready" | "cancelled" | "session_unavailable" | "handler_failed" | "invalid_output" | "schema_mismatch" | "artifact_failed" | "credential_invalid" | "resource_exhausted" | "quota_exceeded" | "model_not_found" | "no_model_key" | "provider_error" | "rate_limited" | "budget_exceeded" | "vision_running" | "duplicate" | "invalid_plaintext_b64" | "missing_subject" | "artifact_not_found" | "invalid_link" | "disk_full" | "overloaded" | "unavailable" | "internal";
         /** @description What was found for a condition. */
         Evidence: {
             /** @description What it checks. */
@@ -5735,6 +5856,15 @@ export interface components {
             /** @description The tab's address after the action. */
             url: string;
         };
+        /**
+         * @description A kind of failure that calls another model.
+         *
+         *     - `rate_limit`: The provider limits the rate of calls.
+         *     - `error`: The provider failed, rejects its key, or cannot be reached.
+         *     - `timeout`: The provider did not answer in time. The call may have been paid for.
+         * @enum {string}
+         */
+        FallbackTrigger: "rate_limit" | "error" | "timeout";
         /** @description A feature that is on or off. */
         Feature: {
             /** @description Whether the server's configuration enables it. It cannot be disabled here then. */
@@ -6599,8 +6729,24 @@ export interface components {
              */
             count: number;
         };
+        /** @description Models that answer when one fails. */
+        ModelChain: {
+            /** @description The models that are tried after it, in order. */
+            fallbacks: components["schemas"]["ModelFallback"][];
+            /** @description The model that clients ask for. */
+            primary: string;
+        };
+        /** @description A model that answers when others fail. */
+        ModelFallback: {
+            /** @description The model. */
+            model: string;
+            /** @description The failures after which it is tried. */
+            triggers: components["schemas"]["FallbackTrigger"][];
+        };
         /** @description The models that the caller can use now. */
         ModelList: {
+            /** @description Which models answer when another one fails. */
+            chains: components["schemas"]["ModelChain"][];
             /**
              * Format: uint
              * @description How many there are.
@@ -6621,6 +6767,8 @@ export interface components {
             models: components["schemas"]["Model"][];
             /** @description Providers that did not list their models. */
             problems?: components["schemas"]["ProviderProblem"][];
+            /** @description The model of vision for requests that name none. */
+            vision_model: string;
         };
         /** @description What callers used of models. */
         ModelUsage: {
@@ -6639,6 +6787,8 @@ export interface components {
              * @description When the window begins.
              */
             from: string;
+            /** @description The same by provider, the most used first. */
+            providers: components["schemas"]["ProviderUsageRow"][];
             /** @description By provider and model, the most used first. */
             rows: components["schemas"]["ModelUsageRow"][];
         };
@@ -6681,6 +6831,16 @@ export interface components {
              * @description Tokens of output.
              */
             output_tokens: number;
+            /**
+             * Format: uint64
+             * @description The time within which half of the answered calls were complete, in milliseconds.
+             */
+            p50_latency_ms?: number | null;
+            /**
+             * Format: uint64
+             * @description The time within which 95 % of the answered calls were complete, in milliseconds.
+             */
+            p95_latency_ms?: number | null;
             /** @description The provider. */
             provider: string;
             /**
@@ -7315,6 +7475,8 @@ export interface components {
         };
         /** @description A pack. */
         PackInfo: {
+            /** @description How it works unless a call has `_mode`: `structured` or `vision`. Absent if it has one way. */
+            action_mode?: string | null;
             /** @description Whether a call returns a handle at once. */
             async: boolean;
             /** @description The credential that it needs. */
@@ -7339,6 +7501,8 @@ export interface components {
             nature: {
                 [key: string]: unknown;
             };
+            /** @description Whether it needs a model, at least if it works by pictures. */
+            needs_model: boolean;
             /** @description JSON Schema of the reply. */
             output_schema?: {
                 [key: string]: unknown;
@@ -7737,6 +7901,51 @@ export interface components {
             /** @description The provider. */
             provider: string;
         };
+        /** @description What callers used of one provider. */
+        ProviderUsageRow: {
+            /**
+             * Format: double
+             * @description Dollars, as far as prices are known.
+             */
+            cost_usd: number;
+            /**
+             * Format: uint64
+             * @description Calls that failed, were cut off or cancelled.
+             */
+            errors: number;
+            /**
+             * Format: date-time
+             * @description When it was last called.
+             */
+            last_seen: string;
+            /**
+             * Format: uint64
+             * @description The time within which half of the answered calls were complete, in milliseconds.
+             */
+            p50_latency_ms?: number | null;
+            /**
+             * Format: uint64
+             * @description The time within which 95 % of the answered calls were complete, in milliseconds.
+             */
+            p95_latency_ms?: number | null;
+            /** @description The provider. */
+            provider: string;
+            /**
+             * Format: uint64
+             * @description Calls that were answered.
+             */
+            success: number;
+            /**
+             * Format: double
+             * @description Answered calls among all, from 0 to 1.
+             */
+            success_rate: number;
+            /**
+             * Format: uint64
+             * @description Calls.
+             */
+            total: number;
+        };
         /**
          * @description A proxy for all outgoing connections of a session.
          *
@@ -7981,6 +8190,8 @@ export interface components {
             for?: components["schemas"]["SizeRule"] | null;
             /** @description png, webp or jpeg. Defaults to the preference in `Accept`, then to png. */
             format?: components["schemas"]["Format"] | null;
+            /** @description Regions to paint over. */
+            hide?: components["schemas"]["Rect"][];
             /**
              * @description Draw a number on every element that can be used, at most 100. The header `x-helmdeck-marks`
              *     says what each one is.
@@ -9289,6 +9500,13 @@ export interface components {
             allow?: string[];
             /** @description What the model may use. */
             budget?: components["schemas"]["VisionBudget"];
+            /**
+             * Format: uint32
+             * @description Seconds that a question waits for a person who watches; defaults to 60. Without an answer the
+             *     run ends as denied. With 0, nobody is asked and the run ends with `needs_confirmation`.
+             * @default 60
+             */
+            confirm_timeout_s?: number;
             /** @description What to reach, in words. `goal` is accepted too. */
             instruction: string;
             /**
@@ -9304,7 +9522,7 @@ export interface components {
              */
             max_tokens?: number;
             /**
-             * @description The model, `provider/model`; defaults to that of the server.
+             * @description The model, `provider/model`; defaults to `vision_model` of the server.
              * @default null
              */
             model?: string | null;
@@ -9319,6 +9537,27 @@ export interface components {
              * @default 900
              */
             timeout_s?: number;
+        };
+        /** @description Answer the question of a run. Only people may. */
+        VisionAnswer: {
+            /** @description Whether the run may do it. */
+            decision: components["schemas"]["VisionDecision"];
+            /** @description Id of the question. */
+            question_id: string;
+        };
+        /** @description A question that was decided. */
+        VisionAnswered: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description Who decided; absent if no person answered in time. */
+            by?: components["schemas"]["Actor"] | null;
+            /** @description The decision. */
+            decision: components["schemas"]["VisionDecision"];
+            /** @description The question. */
+            question: string;
         };
         /** @description What a run may use of models. */
         VisionBudget: {
@@ -9335,6 +9574,14 @@ export interface components {
              */
             usd?: number | null;
         };
+        /**
+         * @description An answer.
+         *
+         *     - `allow`: The run may do it.
+         *     - `deny`: The run ends.
+         * @enum {string}
+         */
+        VisionDecision: "allow" | "deny";
         /** @description The screen at the end of a run. */
         VisionFinalShot: {
             /** @description The picture in base64. */
@@ -9343,6 +9590,23 @@ export interface components {
             id: string;
             /** @description Its media type. */
             media_type: string;
+        };
+        /** @description A question to a person. */
+        VisionQuestion: {
+            /**
+             * Format: date-time
+             * @description When it was asked.
+             */
+            asked_at: string;
+            /**
+             * Format: date-time
+             * @description Without an answer until then, the answer is no.
+             */
+            expires_at: string;
+            /** @description Its id, for the answer. */
+            id: string;
+            /** @description What to decide. */
+            text: string;
         };
         /** @description A run, from its beginning to its end. */
         VisionRun: {
@@ -9378,6 +9642,69 @@ export interface components {
             spent: components["schemas"]["Spent"];
             /** @description The steps, one for each action. */
             steps: components["schemas"]["VisionStep"][];
+        };
+        /**
+         * @description What a run does.
+         *
+         *     - `running`: It works.
+         *     - `paused`: It waits for `vision.resume`.
+         *     - `waiting`: It waits for a person: `question` says for what.
+         *     - `ended`: It is over: `outcome` says how it ended.
+         * @enum {string}
+         */
+        VisionRunState: "running" | "paused" | "waiting" | "ended";
+        /** @description The current or last run of a session. */
+        VisionShown: {
+            /** @description The run; null if there was none. */
+            run?: components["schemas"]["VisionStatus"] | null;
+        };
+        /** @description A run of vision. */
+        VisionStatus: {
+            /** @description What the model said at its end. */
+            answer: string;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            began_at: string;
+            /** @description Who began it. */
+            by: components["schemas"]["Actor"];
+            /** @description What was decided. */
+            decisions: components["schemas"]["VisionAnswered"][];
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            ended_at?: string | null;
+            /** @description What shows that the goal is reached. */
+            evidence: string[];
+            /** @description What to reach. */
+            instruction: string;
+            /**
+             * Format: uint32
+             * @description Most replies of the model.
+             */
+            max_steps: number;
+            /** @description The model. */
+            model: string;
+            /** @description How it ended. */
+            outcome?: components["schemas"]["Outcome"] | null;
+            /** @description What a person has to decide now. */
+            question?: components["schemas"]["VisionQuestion"] | null;
+            /** @description Why it ended like this. */
+            reason: string;
+            /** @description Id of the run. */
+            run_id: string;
+            /** @description Its session. */
+            session_id: components["schemas"]["SessionId"];
+            /** @description What it used so far. */
+            spent: components["schemas"]["Spent"];
+            /** @description What it does. */
+            state: components["schemas"]["VisionRunState"];
+            /** @description Its steps so far. */
+            steps: components["schemas"]["VisionStep"][];
+            /** @description Where it acts now. */
+            target?: components["schemas"]["Pixel"] | null;
         };
         /** @description One action of a run, or one reply without any. */
         VisionStep: {
@@ -13616,10 +13943,35 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    vision_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VisionShown"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     vision_act: {
         parameters: {
             query?: {
-                /** @description Stream the run as server-sent events: `step` for each step, and `result` at the end. */
+                /** @description Stream the run as server-sent events: `step` for each step, `question` when a person has to decide, and `result` at the end. */
                 stream?: boolean;
             };
             header?: never;
@@ -13643,6 +13995,139 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["VisionRun"];
                     "text/event-stream": unknown;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    vision_answer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VisionAnswer"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VisionAnswered"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    vision_pause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VisionStatus"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    vision_resume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VisionStatus"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    vision_start: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VisionAct"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VisionStatus"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    vision_stop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VisionStatus"];
                 };
             };
             "4XX": components["responses"]["Error"];

@@ -110,7 +110,7 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
         let (text, truncated) = (text_of(&tree), tree.truncated);
         return Ok(Output { text, source: "elements", model: None, truncated, spent: None });
     }
-    let id = context.models.choose(input.model.as_deref())?;
+    let id = context.models.choose_vision(input.model.as_deref())?;
     let rule = context.models.on_desktop(id.clone(), input.budget).dialect().size_rule();
     context.progress(0.2, "taking a picture");
     let eyes = SessionEyes::new(context.session()?.clone(), context.caller.clone());

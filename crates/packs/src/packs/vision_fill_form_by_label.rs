@@ -181,7 +181,7 @@ struct Located {
 
 async fn run(context: Context, input: Input) -> PackResult<Output> {
     if context.mode == Style::Vision {
-        context.models.choose(input.model.as_deref())?;
+        context.models.choose_vision(input.model.as_deref())?;
     }
     open_first(&context, input.url.as_ref()).await?;
     let mut form = Form {

@@ -35,7 +35,7 @@ pub struct VisionAct {
     /// What to reach, in words. `goal` is accepted too.
     #[schemars(length(min = 1, max = 10_000))]
     instruction: String,
-    /// The model, `provider/model`; defaults to that of the server.
+    /// The model, `provider/model`; defaults to `vision_model` of the server.
     #[serde(default)]
     #[schemars(length(min = 1, max = 200))]
     model: Option<String>,
@@ -218,7 +218,7 @@ fn prepare(call: &Call, input: VisionAct, told: Option<mpsc::Sender<Told>>) -> A
     }
     let settings = call.app.models.settings();
     let id = match &input.model {
-        None => settings.default_model.clone(),
+        None => settings.vision_model().clone(),
         Some(id) => ModelId::parse(id).map_err(|invalid| {
             ApiError::new(ErrorCode::InvalidInput, invalid.to_string())
                 .of_field("model", Vec::new())
