@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use crate::{
     connection::{Arguments, Call, ConnectionError, Reply},
-    marshal::Value,
     message::Node,
     vocabulary::{State, role, roles},
     walk::{ACCESSIBLE, MAX_NAME, SCREEN, Walk, integer, property, text},
@@ -17,8 +16,10 @@ const LABELLED_BY: i64 = 2;
 const MAX_VALUE: usize = 4000;
 /// Roles with text. The text of password fields is not read.
 const TEXTS: [u32; 4] = [roles::TEXT, roles::ENTRY, roles::TERMINAL, roles::DATE_EDITOR];
+/// The interface of elements with a number.
+pub const VALUE: &str = "org.a11y.atspi.Value";
 /// Roles with a number.
-const NUMBERS: [u32; 3] = [roles::SLIDER, roles::PROGRESS_BAR, roles::SPIN_BUTTON];
+pub const NUMBERS: [u32; 3] = [roles::SLIDER, roles::PROGRESS_BAR, roles::SPIN_BUTTON];
 /// Elements of these roles are used by name.
 const NAMED: [&str; 12] = [
     "button",
@@ -34,6 +35,12 @@ const NAMED: [&str; 12] = [
     "tab",
     "textbox",
 ];
+
+/// A number of a reply, to three places.
+pub fn number(reply: &Reply) -> Option<String> {
+    let number = reply.as_deref()?.first()?.number()?;
+    Some(((number * 1000.0).round() / 1000.0).to_string())
+}
 
 impl Walk<'_> {
     /// Completes the elements that were found.
@@ -100,11 +107,10 @@ impl Walk<'_> {
     fn numbers(&mut self) -> Result<(), ConnectionError> {
         let (at, paths) = self.select(|node| NUMBERS.contains(&node.role));
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let [numbers] = self.ask(&paths, [property("org.a11y.atspi.Value", "CurrentValue")])?;
+        let [numbers] = self.ask(&paths, [property(VALUE, "CurrentValue")])?;
         for (at, reply) in at.into_iter().zip(numbers) {
-            let number = reply.as_deref().and_then(|values| values.first()).and_then(Value::number);
-            if let (Some(node), Some(number)) = (self.nodes.get_mut(at), number) {
-                node.value = ((number * 1000.0).round() / 1000.0).to_string();
+            if let (Some(node), Some(number)) = (self.nodes.get_mut(at), number(&reply)) {
+                node.value = number;
             }
         }
         Ok(())

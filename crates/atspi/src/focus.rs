@@ -5,6 +5,7 @@
 
 use crate::{
     connection::{Arguments, ConnectionError},
+    details::{NUMBERS, VALUE, number},
     message::Node,
     vocabulary::{State, roles},
     walk::{
@@ -70,11 +71,15 @@ impl Walk<'_> {
         Ok((None, parents))
     }
 
-    /// The element with its name and place.
+    /// The element with its name and place, and the number of a slider.
     fn described(&mut self, mut node: Node) -> Result<Node, ConnectionError> {
         let extents = (COMPONENT, "GetExtents", Arguments::u32(SCREEN));
         let methods = [property(ACCESSIBLE, "Name"), extents];
         let [names, rects] = self.ask(&[node.path.as_str()], methods)?;
+        if NUMBERS.contains(&node.role) {
+            let [numbers] = self.ask(&[node.path.as_str()], [property(VALUE, "CurrentValue")])?;
+            node.value = numbers.first().and_then(number).unwrap_or_default();
+        }
         node.name = names.first().map(|name| text(name, MAX_NAME)).unwrap_or_default();
         node.rect = rects.first().and_then(rectangle);
         Ok(node)

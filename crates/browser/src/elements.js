@@ -139,7 +139,7 @@
 
   // The name of an element: its text, unless something else may name it.
   function called(element, role, own) {
-    const simple = own === NOTHING || (own['aria-label'] == null && own['aria-labelledby'] == null && own.title == null);
+    const simple = own === NOTHING || (own['aria-label'] == null && own['aria-labelledby'] == null && own.title == null && own.alt == null);
     const byText = NAMED_BY_TEXT.has(role) || role === 'button' || role === 'link';
     // A row is what its cells say.
     if (simple && role === 'row') return '';

@@ -24,6 +24,8 @@ pub struct FocusBefore {
     owner: Owner,
     /// With the elements at the action's place.
     program: Program,
+    /// Whether elements at a place were read.
+    pointed: bool,
 }
 
 /// Whose focus is read.
@@ -47,13 +49,16 @@ impl FocusBefore {
         // The elements of pages are not read here.
         let at = at.filter(|_| owner != Owner::Browser);
         let program = read(guest, owner, at, BEFORE).await?;
-        Some(Self { owner, program })
+        Some(Self { owner, program, pointed: at.is_some() })
     }
 
     /// What happened to the focus.
     pub async fn compare(&self, guest: &Guest) -> ProgramFocus {
         match read(guest, self.owner, None, AFTER).await {
-            Some(after) => moved(&self.program, &after, self.owner == Owner::Browser),
+            Some(after) => {
+                let in_browser = self.owner == Owner::Browser;
+                ProgramFocus { in_browser, ..moved(&self.program, &after, self.pointed) }
+            }
             None => ProgramFocus::default(),
         }
     }
@@ -71,7 +76,7 @@ async fn read(
     timeout(limit, reading).await.ok()?.ok()?.filter(|program| !program.unresponsive)
 }
 
-fn moved(before: &Program, after: &Program, in_browser: bool) -> ProgramFocus {
+fn moved(before: &Program, after: &Program, pointed: bool) -> ProgramFocus {
     let (old, new) = (before.focus.as_ref(), after.focus.as_ref());
     let Some(new) = new.filter(|new| old.is_none_or(|old| old.path != new.path)) else {
         return ProgramFocus::default();
@@ -82,14 +87,17 @@ fn moved(before: &Program, after: &Program, in_browser: bool) -> ProgramFocus {
         moved: true,
         lost,
         got: area(new),
-        altered: same.is_some_and(|same| is_altered(same, new)),
-        in_browser,
+        // An element that was not there before is more than a focus.
+        altered: same.map_or(pointed, |same| is_altered(same, new)),
+        in_browser: false,
     }
 }
 
 /// Whether an element tells something else than before, apart from the focus.
 fn is_altered(before: &Node, after: &Node) -> bool {
-    before.name != after.name || before.states & !PASSING != after.states & !PASSING
+    // Of the focused element only numbers are read.
+    let number = !after.value.is_empty() && before.value != after.value;
+    number || before.name != after.name || before.states & !PASSING != after.states & !PASSING
 }
 
 fn area(node: &Node) -> Option<Rect> {
@@ -131,5 +139,13 @@ mod tests {
         assert!(moved(&before, &renamed, false).altered);
         let checked = program(Some(node("/b", "Act", 1 << State::Checked as u32)), vec![]);
         assert!(moved(&before, &checked, false).altered);
+        let valued = |value: &str| Node { value: value.into(), ..node("/b", "Act", 0) };
+        let slider = program(None, vec![valued("3")]);
+        assert!(moved(&slider, &program(Some(valued("5")), vec![]), true).altered);
+        assert!(!moved(&slider, &program(Some(valued("3")), vec![]), true).altered);
+        assert!(!moved(&slider, &program(Some(valued("")), vec![]), true).altered);
+        let other = program(Some(node("/c", "New", 0)), vec![]);
+        assert!(moved(&before, &other, true).altered);
+        assert!(!moved(&before, &other, false).altered);
     }
 }

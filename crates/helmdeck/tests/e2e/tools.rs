@@ -13,7 +13,9 @@ use helmdeck_testkit::{
 use serde_json::{Value, json};
 
 /// Fields that differ between calls.
-const VOLATILE: [&str; 22] = [
+const VOLATILE: [&str; 24] = [
+    "began_at",
+    "run_id",
     "count",
     "entries",
     "updated_at",
