@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use helmdeck_store::{ModelCall, Store};
+use helmdeck_telemetry::{ActiveSpan, Kind};
 use helmdeck_wire::{error::with_causes, model::ModelOutcome};
 use tokio::{runtime::Handle, time::Instant};
 use tokio_util::task::TaskTracker;
@@ -29,6 +30,7 @@ pub struct Meter {
     usage: Option<Usage>,
     outcome: ModelOutcome,
     records: Arc<Records>,
+    span: ActiveSpan,
 }
 
 /// Where calls are recorded.
@@ -47,7 +49,13 @@ impl Meter {
         reservation: Reservation,
         records: Arc<Records>,
     ) -> Self {
+        let mut span = helmdeck_telemetry::start(|| format!("chat {}", row.model), Kind::Client);
+        span.set("gen_ai.operation.name", "chat");
+        span.set("gen_ai.provider.name", row.provider.as_str());
+        span.set("gen_ai.request.model", row.model.as_str());
+        span.set("enduser.id", row.caller.as_str());
         Self {
+            span,
             estimated_input: row.input_tokens,
             row: ModelCall { input_tokens: 0, ..row },
             began: Instant::now(),
@@ -129,6 +137,11 @@ impl Drop for Meter {
             outcome: self.outcome,
             ..self.row.clone()
         };
+        self.span.set("gen_ai.usage.input_tokens", row.input_tokens);
+        self.span.set("gen_ai.usage.output_tokens", row.output_tokens);
+        if row.outcome != ModelOutcome::Ok {
+            self.span.fail(row.outcome.as_str());
+        }
         let (records, reservation) = (self.records.clone(), self.reservation.take());
         let Ok(runtime) = Handle::try_current() else { return };
         let tasks = records.tasks.clone();

@@ -14,6 +14,7 @@ use helmdeck_packs::Engine;
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Journal, Sessions};
 use helmdeck_store::{Artifacts, Audit, Extensions, Profiles, SealingKey, Store, Vault};
+use helmdeck_telemetry::Tracer;
 use helmdeck_wire::SessionId;
 use http::{Method, Uri};
 use parking_lot::{Mutex, RwLock};
@@ -78,6 +79,8 @@ pub struct Parts {
     /// The SKILL.md for agents.
     pub(crate) skill: Bytes,
     pub(crate) metrics: Metrics,
+    /// Records spans for OpenTelemetry.
+    pub(crate) tracer: Tracer,
     /// Egress policy of sessions.
     pub(crate) egress_policy: Policy,
     pub(crate) max_body_bytes: usize,
@@ -123,7 +126,7 @@ impl App {
         addr: SocketAddr,
         store: Store,
         runtime: Arc<dyn Runtime>,
-        clock: Clock,
+        (clock, tracer): (Clock, Tracer),
     ) -> Result<Self, ServerError> {
         let mut own = vec![addr];
         if config.live.publish_vnc_ports {
@@ -168,6 +171,7 @@ impl App {
             table,
             openapi: openapi::document(&operations).to_string().into(),
             metrics: Metrics::start()?,
+            tracer,
             egress_policy: policy,
             max_body_bytes: config.max_body_bytes,
             addr,

@@ -19,6 +19,7 @@ mod running;
 mod s3;
 mod show;
 mod tls;
+mod tracing;
 mod vault;
 
 use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf, str::FromStr};
@@ -28,6 +29,7 @@ use helmdeck_sessions::Ceilings;
 use helmdeck_wire::size::Bytes;
 use secrecy::SecretString;
 
+pub use self::tracing::TraceSettings;
 pub use action_log::ActionLog;
 pub use artifacts::ArtifactSettings;
 pub use audit_log::AuditLog;
@@ -99,6 +101,8 @@ pub struct Config {
     pub artifacts: ArtifactSettings,
     /// The bucket for artifacts.
     pub s3: S3Settings,
+    /// Spans for OpenTelemetry.
+    pub traces: TraceSettings,
     /// Retention of the audit log.
     pub audit_log: AuditLog,
     /// `HELMDECK_COMMAND_PACKS_DIR`: a folder whose programs are packs, named `cmd.NAME` (see
@@ -213,6 +217,7 @@ impl Config {
             action_log: ActionLog::read(&mut layers)?,
             artifacts: ArtifactSettings::read(&mut layers)?,
             s3: S3Settings::read(&mut layers)?,
+            traces: TraceSettings::read(&mut layers)?,
             audit_log: AuditLog::read(&mut layers)?,
             command_packs_dir: layers.value(
                 "command_packs_dir",

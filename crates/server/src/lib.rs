@@ -58,6 +58,7 @@ mod run;
 mod serve;
 mod settings;
 mod skill;
+mod span_export;
 mod table;
 pub mod telemetry;
 mod terminal;

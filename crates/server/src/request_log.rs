@@ -7,6 +7,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use helmdeck_telemetry::{ActiveSpan, Kind, SpanContext};
 use helmdeck_wire::{ErrorBody, ErrorCode};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use tracing::Instrument;
@@ -21,6 +22,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const EVENT_STREAM: &str = "text/event-stream";
 /// Tells nginx whether to buffer a response.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+/// The span of the caller, of W3C Trace Context.
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const MAX_REQUEST_ID: usize = 128;
 
 /// Wraps every request, including those that match no operation.
@@ -37,7 +40,13 @@ pub async fn pass(State(app): State<App>, request: Request, next: Next) -> Respo
         caller = tracing::field::Empty
     );
 
-    let mut response = next.run(request).instrument(span.clone()).await;
+    let mut work = traced(&app, &request, &operation);
+    let mut response = work.scope(next.run(request).instrument(span.clone())).await;
+    let answered = response.status();
+    work.set("http.response.status_code", answered.as_u16());
+    if answered.is_server_error() {
+        work.fail(answered.as_str());
+    }
 
     span.in_scope(|| {
         if let Some(error) = response.extensions_mut().remove::<Arc<ApiError>>() {
@@ -62,6 +71,18 @@ pub async fn pass(State(app): State<App>, request: Request, next: Next) -> Respo
         headers.insert(header::CACHE_CONTROL, cache);
     }
     response
+}
+
+/// The span of a request for OpenTelemetry. Paths contain ids and keys, so only the route is told.
+fn traced(app: &App, request: &Request, operation: &str) -> ActiveSpan {
+    let parent = request.headers().get(TRACEPARENT).and_then(|header| header.to_str().ok());
+    let parent = parent.and_then(SpanContext::from_traceparent);
+    let mut span = app.tracer.start(parent, || operation.to_owned(), Kind::Server);
+    span.set("http.request.method", request.method().as_str());
+    if let Some(route) = request.extensions().get::<MatchedPath>() {
+        span.set("http.route", route.as_str());
+    }
+    span
 }
 
 /// The response to a request whose handler panicked.

@@ -17,6 +17,7 @@ use crate::{
     own_api::OwnRoutes,
     router::router,
     serve::{Serving, serve},
+    span_export,
     tls::Advice,
     vnc_ports,
 };
@@ -66,7 +67,8 @@ async fn run_here(
     let Instance { config, store, clock, .. } = &instance;
     let listener = listen(config.addr).await?;
     let addr = listener.local_addr().unwrap_or(config.addr);
-    let app = App::build(config, addr, store.clone(), runtime, clock.clone()).await?;
+    let (tracer, spans) = span_export::start(&config.traces)?;
+    let app = App::build(config, addr, store.clone(), runtime, (clock.clone(), tracer)).await?;
     if let Some(fixtures) = &instance.mcp_fixtures {
         let _ = app.mcp.fixtures.set(fixtures.clone());
     }
@@ -81,6 +83,9 @@ async fn run_here(
     let _tidy = AbortOnDropHandle::new(helmdeck_task::spawn(tidy));
     let webhooks = helmdeck_task::spawn(app.packs.clone().send_webhooks(app.closing.clone()));
     let webhooks = AbortOnDropHandle::new(webhooks);
+    let spans = spans.map(|export| {
+        AbortOnDropHandle::new(helmdeck_task::spawn(export.run(app.closing.clone())))
+    });
     let scheme = config.scheme();
     let version = env!("CARGO_PKG_VERSION");
     let entry = AuditEntry::new("server.started").detail("version", version);
@@ -116,6 +121,10 @@ async fn run_here(
     }
     app.sessions.flush().await;
     app.models.flush().await;
+    if let Some(spans) = spans {
+        // Its own limit is shorter.
+        let _ = tokio::time::timeout(2 * GOODBYE, spans).await;
+    }
     housekeeping::save_token_use(&app).await;
     let ended = sessions == Shutdown::EndSessions;
     app.audit.record(AuditEntry::new("server.stopped").detail("ended_sessions", ended));

@@ -275,7 +275,17 @@ impl Tool {
         if !call.caller.may(self.scope) {
             return Err(lacks(self.scope));
         }
-        self.call(call, args).await
+        let mut span = helmdeck_telemetry::start(
+            || format!("execute_tool {}", self.name),
+            helmdeck_telemetry::Kind::Internal,
+        );
+        span.set("gen_ai.operation.name", "execute_tool");
+        span.set("gen_ai.tool.name", self.name.as_ref());
+        let outcome = span.scope(self.call(call, args)).await;
+        if let Err(error) = &outcome {
+            span.fail(error.code.as_str());
+        }
+        outcome
     }
 
     pub(crate) fn flags(&self) -> &[Flag] {

@@ -8,6 +8,7 @@ const ROWS: [&[&str]; 7] = [
         "helmdeck-wire",
         "helmdeck-spawn",
         "helmdeck-task",
+        "helmdeck-telemetry",
         "helmdeck-schema",
         "helmdeck-tls",
         "helmdeck-s3",

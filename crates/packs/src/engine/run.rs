@@ -10,6 +10,7 @@ use std::{
 use futures_util::FutureExt;
 use helmdeck_sessions::{Caller, EventKind};
 use helmdeck_store::{StoredJob, vault::Redactor};
+use helmdeck_telemetry::Kind;
 use helmdeck_wire::{
     ErrorCode, SessionId,
     job::{Job, JobId, JobState},
@@ -87,7 +88,8 @@ impl Engine {
         self.shared.pump();
         let waited = origin == Origin::Recovered || turn.is_empty();
         let turn_of = Turn { origin, waited, job, caller, pack, cancel, progress };
-        helmdeck_task::spawn(follow(self.downgrade(), turn_of, turn));
+        let following = follow(self.downgrade(), turn_of, turn);
+        helmdeck_task::spawn(helmdeck_telemetry::current().scope(following));
     }
 }
 
@@ -145,7 +147,15 @@ async fn follow(shared: Weak<Shared>, mut turn: Turn, begin: tokio::sync::onesho
     let Some(shared) = shared.upgrade() else { return };
     let (owner, id) = (turn.job.owner.clone(), turn.job.id.clone());
     let outcome = if began {
-        let outcome = run(&shared, &mut turn).await;
+        let mut span =
+            helmdeck_telemetry::start(|| format!("job {}", turn.pack.name), Kind::Internal);
+        span.set("helmdeck.job.id", id.as_str());
+        span.set("helmdeck.pack", turn.pack.name.as_str());
+        let outcome = span.scope(run(&shared, &mut turn)).await;
+        if let Err(error) = &outcome {
+            span.fail(error.code().as_str());
+        }
+        drop(span);
         shared.queue.lock().ended(&owner);
         outcome
     } else {

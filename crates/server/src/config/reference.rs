@@ -6,7 +6,7 @@ use std::{fmt::Write, fs, path::Path};
 use super::{Config, ConfigError};
 
 /// Files whose doc comments describe settings.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
     include_str!("../config.rs"),
     include_str!("action_log.rs"),
     include_str!("artifacts.rs"),
@@ -18,6 +18,7 @@ const SOURCES: [&str; 12] = [
     include_str!("models.rs"),
     include_str!("endpoints.rs"),
     include_str!("tls.rs"),
+    include_str!("tracing.rs"),
     include_str!("vault.rs"),
 ];
 

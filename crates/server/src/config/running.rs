@@ -115,6 +115,7 @@ impl Config {
             "jwt_secret" => Some(self.jwt_secret.as_ref()),
             "admin_password" => Some(self.admin_password.as_ref()),
             "profile_key" => Some(self.profile_key.as_ref()),
+            "otlp_headers" => Some(self.traces.headers.as_ref()),
             // The path of a file is not secret.
             key if key.ends_with("_file") => None,
             key => Some(self.secret_setting(key)?.value.as_ref()),

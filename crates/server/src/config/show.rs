@@ -35,7 +35,7 @@ impl Config {
             let _ = secret;
             text("••••")
         };
-        if let Some(shown) = self.models.shown(key) {
+        if let Some(shown) = self.models.shown(key).or_else(|| self.traces.shown(key)) {
             return Some(text(&shown));
         }
         if let Some(number) = self.models.number(key) {
@@ -154,6 +154,7 @@ fn also(key: &str) -> &'static str {
 fn without(key: &str) -> &'static str {
     match key {
         "profile_key" => "profiles are not encrypted on disk",
+        "otlp_headers" => "none are sent",
         "s3_access_key" | "s3_secret_key" => "artifacts are in the data directory",
         "vault_key_old" => "the vault keeps its key",
         "fal_key" => "the vault may have the credential",

@@ -156,10 +156,10 @@ pub async fn act(call: Call, input: VisionAct) -> ApiResult<Outcome> {
 pub async fn start(call: Call, input: VisionAct) -> ApiResult<VisionStatus> {
     let prepared = prepare(&call, input, None)?;
     let run = prepared.guard.run().clone();
-    let closing = call.app.closing.clone();
+    let (closing, spans) = (call.app.closing.clone(), helmdeck_telemetry::current());
     call.app.live.spawn(async move {
         // The guard says that it ended.
-        let _ = closing.run_until_cancelled(prepared.work()).await;
+        let _ = closing.run_until_cancelled(spans.scope(prepared.work())).await;
     });
     Ok(run.status())
 }

@@ -64,6 +64,7 @@ mod refusals;
 mod s3;
 mod sessions;
 mod settings;
+mod spans;
 mod tls;
 mod tokens;
 mod trace;

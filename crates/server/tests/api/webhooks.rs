@@ -1,6 +1,6 @@
 //! Webhooks: delivery, signatures, attempts, dead letters and restarts, with fake guests.
 
-mod receiver;
+pub mod receiver;
 
 use std::{fs, process::Stdio, time::Duration};
 
