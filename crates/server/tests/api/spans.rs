@@ -66,7 +66,7 @@ async fn a_call_of_a_model_is_a_span_in_the_trace_of_its_caller() {
     assert_eq!(status, 200);
 
     let call = span(&collector, "chat gpt-4o-mini").await;
-    let request = span(&collector, "chat_completions").await;
+    let request = span(&collector, "v1_chat_completions").await;
     assert_eq!((&request["traceId"], &request["parentSpanId"]), (&json!(TRACE), &json!(PARENT)));
     assert_eq!((&call["traceId"], &call["parentSpanId"]), (&json!(TRACE), &request["spanId"]));
     assert_eq!((&request["kind"], &call["kind"]), (&json!(2), &json!(3)));
