@@ -1,6 +1,6 @@
 import { memo } from "react";
 import { sentence, span, took } from "../format";
-import type { Spot } from "../session/trace";
+import type { Hit, Spot } from "../session/trace";
 import { aboutHit, effectOf, hitOf } from "../session/traceWords";
 import type { VisionStep } from "../api/wire";
 import { Icon } from "../ui/Icon";
@@ -45,7 +45,8 @@ export function RunView({ run, onSpot }: RunViewProps) {
 const StepRow = memo(function StepRow({ step, onSpot }: { step: VisionStep; onSpot: (spot: Spot | null) => void }) {
   const spot = spotOf(step);
   const what = stepOf(step);
-  const hit = step.hit && { ...step.hit, ...onlyTexts(step.hit) };
+  // Null and absent are the same here.
+  const hit = step.hit as Hit | null | undefined;
   const target = hit ? hitOf(hit) : "";
   const cost = costOf(step);
   return (
@@ -84,12 +85,6 @@ const StepRow = memo(function StepRow({ step, onSpot }: { step: VisionStep; onSp
     </li>
   );
 });
-
-/** The server sends null for what it does not know. */
-function onlyTexts({ rect, element, selector, url, value, window }: NonNullable<VisionStep["hit"]>) {
-  const known = Object.entries({ rect, element, selector, url, value, window }).map(([name, each]) => [name, each ?? undefined]);
-  return Object.fromEntries(known) as Record<string, never>;
-}
 
 /** How it ended, why, and what shows it. */
 function Ended({ run }: { run: Shown }) {
