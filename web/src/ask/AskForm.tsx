@@ -87,7 +87,7 @@ export function AskForm({ draft, onDraft, models, mayAsk, onRun }: AskFormProps)
         value={instruction}
         onChange={(event) => set({ instruction: event.target.value })}
       />
-      {vision && mayAsk && (
+      {vision && !blocked && (
         <>
           <label>
             Model

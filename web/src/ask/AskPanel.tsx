@@ -32,19 +32,20 @@ export function AskPanel({ ask, live, draft, onDraft, onSpot }: AskPanelProps) {
   const busy = run !== null && run.state !== "ended";
 
   useLayoutEffect(() => {
-    if (following && scroll.current) scroll.current.scrollTop = scroll.current.scrollHeight;
+    const list = scrolled(scroll.current);
+    if (following && run !== null && list) list.scrollTop = list.scrollHeight;
   }, [run, following]);
   useEffect(() => () => onSpot(null), [onSpot]);
   const onScroll = () => {
-    const { scrollTop, scrollHeight, clientHeight } = scroll.current!;
+    const { scrollTop, scrollHeight, clientHeight } = scrolled(scroll.current)!;
     setFollowing(scrollHeight - scrollTop - clientHeight < 24);
   };
 
   const noModel = draft.mode === "vision" && models.value?.models.length === 0;
   const failed = error ?? (mayAsk ? models.error : null);
   return (
-    <div className="ask">
-      <div className="ask-scroll" ref={scroll} onScroll={onScroll} tabIndex={0} role="group" aria-label="The run">
+    <div className="ask" onScroll={onScroll}>
+      <div className="ask-scroll" ref={scroll} tabIndex={0} role="group" aria-label="The run">
         {run !== null ? <RunView run={run} onSpot={onSpot} /> : !noModel && <Start mode={draft.mode} />}
         {noModel && !busy && live && <NoModel hint={models.value?.hint ?? null} />}
         {failed && (
@@ -73,6 +74,11 @@ export function AskPanel({ ask, live, draft, onDraft, onSpot }: AskPanelProps) {
   );
 }
 
+/** On a phone, the run and the box scroll together. */
+function scrolled(list: HTMLElement | null): HTMLElement | null {
+  return list && getComputedStyle(list).overflowY === "visible" ? list.parentElement : list;
+}
+
 function Start({ mode }: { mode: Draft["mode"] }) {
   return (
     <Nothing icon="say" title="Ask for something on this desktop">
@@ -92,7 +98,8 @@ function NoModel({ hint }: { hint: string | null }) {
   return (
     <Nothing icon="model" title="No model can be called yet">
       <p className="muted">
-        Add the key of a provider, here or on the <Link to="models">Models</Link> page. <b>Structured</b> works without.
+        Add the key of a provider on the page <Link to="models">Models</Link>, or with this command. Structured runs need
+        none.
       </p>
       <CodeBlock text={/helmdeck models add-key \w+/.exec(hint ?? "")?.[0] ?? command} what="command" caption="On the server" />
     </Nothing>
