@@ -67,8 +67,8 @@ pub mod token;
 mod token_use;
 mod tool;
 mod upload_body;
-mod vnc_ports;
 mod vision_runs;
+mod vnc_ports;
 mod wall;
 
 pub use app::App;

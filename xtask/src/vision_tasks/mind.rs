@@ -39,6 +39,11 @@ impl Kind {
         (Self::Anthropic, "anthropic", 95),
     ];
 
+    /// The kind of this name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, own, _)| *own == name).map(|(kind, ..)| *kind)
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(kind, ..)| *kind == self).map_or("", |(_, name, _)| name)
@@ -91,12 +96,14 @@ pub struct Mind {
     replies: usize,
     seed: u64,
     reader: Reader,
+    elsewhere: String,
 }
 
 impl Mind {
-    /// A model that is about to be asked.
-    pub fn new(kind: Kind, task: &Task, map: Map) -> Self {
-        let seed = task.name.bytes().fold(7, |all: u64, byte| all * 31 % 1_000_003 + u64::from(byte));
+    /// A model that is about to be asked. `elsewhere` is the address of another site.
+    pub fn new(kind: Kind, task: &Task, map: Map, elsewhere: &str) -> Self {
+        let seed =
+            task.name.bytes().fold(7, |all: u64, byte| all * 31 % 1_000_003 + u64::from(byte));
         Self {
             kind,
             plan: task.plan.to_vec(),
@@ -106,13 +113,14 @@ impl Mind {
             replies: 0,
             seed,
             reader: Reader::new(task.instruction),
+            elsewhere: elsewhere.to_owned(),
         }
     }
 
     /// The next reply.
     pub async fn next(&mut self, seen: Seen) -> Reply {
         self.replies += 1;
-        if self.kind == Kind::Malformed && self.replies % 3 == 0 {
+        if self.kind == Kind::Malformed && self.replies.is_multiple_of(3) {
             return Reply::Broken(self.replies / 3);
         }
         match self.kind {
@@ -124,7 +132,8 @@ impl Mind {
 
     /// Follows the plan.
     async fn follow(&mut self, seen: &Seen) -> Reply {
-        let again = seen.told.contains("goal is not reached") || seen.told.contains("Nothing shows");
+        let again =
+            seen.told.contains("goal is not reached") || seen.told.contains("Nothing shows");
         if again {
             (self.at, self.tries) = (0, 0);
         }
@@ -157,7 +166,10 @@ impl Mind {
             Do::Right(name) => ("right_click", self.map.spot(name).await),
             Do::Named(name) => ("left_click", self.map.named(name).await),
             Do::Middle => ("left_click", self.map.middle().await),
-            Do::Type(text) => return json!({ "action": "type", "text": text }),
+            Do::Type(text) => {
+                let text = text.replace("ELSEWHERE", &self.elsewhere);
+                return json!({ "action": "type", "text": text });
+            }
             Do::Key(keys) => return json!({ "action": "key", "text": keys }),
             Do::Scroll(notches) => {
                 return json!({

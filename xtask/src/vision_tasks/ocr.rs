@@ -118,14 +118,9 @@ fn wants(instruction: &str) -> Vec<Want> {
     for part in instruction.split(", ").flat_map(|part| part.split(" and ")) {
         let part = part.strip_prefix("then ").unwrap_or(part);
         let lower = part.to_lowercase();
-        let quoted: Vec<String> =
-            part.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+        let quoted: Vec<String> = part.split('"').skip(1).step_by(2).map(str::to_owned).collect();
         let rest = part.split_once(' ').map_or("", |(_, rest)| rest);
-        let click = |action, words: &str, row| Want::Click {
-            action,
-            words: words.to_owned(),
-            row,
-        };
+        let click = |action, words: &str, row| Want::Click { action, words: words.to_owned(), row };
         let first = quoted.first().cloned().unwrap_or_default();
         if lower.starts_with("type") {
             all.extend(quoted.get(1).map(|field| click("left_click", field, None)));
@@ -159,14 +154,16 @@ fn find(page: &[Word], words: &str, row: Option<&str>) -> Option<(i64, i64)> {
         return all.last().copied();
     };
     let (_, y) = *places(page, row).first()?;
-    all.into_iter().filter(|(_, own)| (own - y).abs() < 16).next_back()
+    all.into_iter().rfind(|(_, own)| (own - y).abs() < 16)
 }
 
 fn places(page: &[Word], words: &str) -> Vec<(i64, i64)> {
     let wanted: Vec<String> = words.split_whitespace().map(plain).collect();
     let matching = page.windows(wanted.len().max(1)).filter(|some| {
         some.iter().map(|word| plain(&word.text)).eq(wanted.iter().cloned())
-            && some.iter().all(|word| some.first().is_some_and(|one| (one.top - word.top).abs() < 15))
+            && some
+                .iter()
+                .all(|word| some.first().is_some_and(|one| (one.top - word.top).abs() < 15))
     });
     matching
         .filter_map(|some| {

@@ -57,8 +57,14 @@ impl<'a> Stage<'a> {
             }
             Start::Xterm(kind) => {
                 let args = json!([
-                    "-geometry", "80x20+100+100", "-e", "bash", "/workspace/terminal.sh", kind,
-                    "none", log,
+                    "-geometry",
+                    "80x20+100+100",
+                    "-e",
+                    "bash",
+                    "/workspace/terminal.sh",
+                    kind,
+                    "none",
+                    log,
                 ]);
                 self.launch("xterm", args, "ready").await?;
                 self.desk.focused("XTerm").await;
