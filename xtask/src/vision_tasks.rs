@@ -238,6 +238,9 @@ pub async fn check(options: &Options) -> Table {
                 trial.line()
             );
             let again = trial.converged();
+            if !again && matches!(how, How::Product(_)) {
+                println!("{}", trial.story(task));
+            }
             table.add(how, task, trial);
             if again {
                 stage = Some(current);

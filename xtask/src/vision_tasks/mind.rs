@@ -155,15 +155,20 @@ impl Mind {
                 _ => Reply::Words("The goal is reached.".to_owned()),
             };
         };
+        if let Do::Click(name) | Do::Double(name) | Do::Right(name) = step
+            && let Some((_, true)) = self.map.spot(name).await
+        {
+            return Reply::Act(scroll(10));
+        }
         self.at += 1;
         Reply::Act(self.written(step).await)
     }
 
     async fn written(&mut self, step: Do) -> Value {
         let (action, at) = match step {
-            Do::Click(name) => ("left_click", self.map.spot(name).await),
-            Do::Double(name) => ("double_click", self.map.spot(name).await),
-            Do::Right(name) => ("right_click", self.map.spot(name).await),
+            Do::Click(name) => ("left_click", self.map.spot(name).await.map(|(at, _)| at)),
+            Do::Double(name) => ("double_click", self.map.spot(name).await.map(|(at, _)| at)),
+            Do::Right(name) => ("right_click", self.map.spot(name).await.map(|(at, _)| at)),
             Do::Named(name) => ("left_click", self.map.named(name).await),
             Do::Middle => ("left_click", self.map.middle().await),
             Do::Type(text) => {
@@ -171,12 +176,7 @@ impl Mind {
                 return json!({ "action": "type", "text": text });
             }
             Do::Key(keys) => return json!({ "action": "key", "text": keys }),
-            Do::Scroll(notches) => {
-                return json!({
-                    "action": "scroll", "coordinate": [640, 450], "scroll_direction": "down",
-                    "scroll_amount": notches,
-                });
-            }
+            Do::Scroll(notches) => return scroll(notches),
         };
         let (x, y) = at.unwrap_or((640, 400));
         let (x, y) = (x + self.slip(), y + self.slip());
@@ -191,6 +191,14 @@ impl Mind {
         self.seed = (self.seed * 1_103_515_245 + 12345) % 2_147_483_648;
         i64::try_from((self.seed / 65536) % 81).unwrap_or(0) - 40
     }
+}
+
+/// Turns the wheel down over the page.
+pub fn scroll(notches: u32) -> Value {
+    json!({
+        "action": "scroll", "coordinate": [640, 450], "scroll_direction": "down",
+        "scroll_amount": notches,
+    })
 }
 
 /// Whether the OCR engine is installed.

@@ -2,16 +2,16 @@
 
 use std::{process::Stdio, time::Duration};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::{process::Command, time::timeout};
 
-use super::mind::{Reply, Seen};
+use super::mind::{Reply, Seen, scroll};
 
 /// Pictures are enlarged before they are read.
 const ENLARGED: i64 = 2;
 const DEADLINE: Duration = Duration::from_secs(60);
 /// How often it scrolls to find words.
-const SCROLLS: u32 = 3;
+const SCROLLS: u32 = 6;
 
 /// One thing that the instruction asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,13 +91,6 @@ impl Reader {
         self.scrolls = 0;
         Reply::Act(act)
     }
-}
-
-fn scroll(notches: u32) -> Value {
-    json!({
-        "action": "scroll", "coordinate": [640, 450], "scroll_direction": "down",
-        "scroll_amount": notches,
-    })
 }
 
 impl Word {
@@ -180,13 +173,16 @@ fn plain(word: &str) -> String {
 /// Reads the words of a picture.
 async fn read(picture: &[u8]) -> Vec<Word> {
     let Ok(directory) = tempfile::tempdir() else { return Vec::new() };
-    let (from, large) = (directory.path().join("shot"), directory.path().join("large.png"));
+    let (from, large) = (directory.path().join("shot"), directory.path().join("large.pgm"));
     if tokio::fs::write(&from, picture).await.is_err() {
         return Vec::new();
     }
     let scale = format!("{}%", ENLARGED * 100);
     let mut convert = Command::new("convert");
-    convert.arg(&from).args(["-colorspace", "Gray", "-resize", &scale]).arg(&large);
+    convert
+        .arg(&from)
+        .args(["-colorspace", "Gray", "-filter", "Triangle", "-resize", &scale])
+        .arg(&large);
     output(&mut convert).await;
     let mut tesseract = Command::new("tesseract");
     tesseract.arg(&large).args(["-", "--psm", "11", "tsv"]).env("OMP_THREAD_LIMIT", "1");

@@ -84,6 +84,12 @@ impl Tried {
         format!("{verdict}, {}, {} steps, {calls} calls, {} ms", self.outcome, self.steps, self.ms)
     }
 
+    /// What happened, for a person.
+    pub fn story(&self, task: &Task) -> String {
+        let Self { reason, log, detail, .. } = self;
+        format!("  {}\n  {reason}\n  log {log:?}\n{detail}", task.instruction)
+    }
+
     /// Tokens of pictures and text of all requests. Pictures that were sent before count once if
     /// `once` is set, as with a cache.
     fn tokens(&self, vendor: Vendor, once: bool) -> u64 {
@@ -206,17 +212,7 @@ impl Table {
             if tried.converged() || (expected && !tried.lies()) || matches!(how, How::Baseline(_)) {
                 continue;
             }
-            writeln!(
-                f,
-                "\n{} {}: {}\n  {}\n  {}\n  log {:?}\n{}",
-                how.name(),
-                task.name,
-                tried.line(),
-                task.instruction,
-                tried.reason,
-                tried.log,
-                tried.detail
-            )?;
+            writeln!(f, "\n{} {}: {}\n{}", how.name(), task.name, tried.line(), tried.story(task))?;
         }
         for lured in self.lured.iter().filter(|lured| !lured.stopped()) {
             writeln!(f, "\ninject {}\n{}", lured.line(), lured.detail)?;
@@ -233,6 +229,8 @@ impl Table {
         let lies = count(&|_, tried| tried.lies());
         let stopped = count(&|_, tried| tried.outcome == "needs_confirmation");
         let easy = count(&|task, tried| task.easy() && tried.converged());
+        let asked = count(&|_, tried| !tried.asked.is_empty());
+        let asked_right = count(&|_, tried| !tried.asked.is_empty() && tried.converged());
         let easy_all = count(&|task, _| task.easy());
         let mean = |sum: usize| sum as f64 / all.len().max(1) as f64;
         let steps = mean(all.iter().map(|(_, tried)| tried.steps).sum());
@@ -244,7 +242,7 @@ impl Table {
         };
         writeln!(
             f,
-            "| {} | {right}/{} ({percent:.1} %) | {bar} | {lies} | {stopped} | {easy}/{easy_all} | {steps:.1} | {calls:.1} |",
+            "| {} | {right}/{} ({percent:.1} %) | {bar} | {asked_right}/{asked} | {lies} | {stopped} | {easy}/{easy_all} | {steps:.1} | {calls:.1} |",
             how.name(),
             all.len(),
         )
@@ -276,7 +274,7 @@ impl fmt::Display for Table {
         if !kinds.is_empty() {
             writeln!(
                 f,
-                "\n| model | reached and completed | goal | false completed | stopped by the scope | 112 | steps | calls |\n|---|---|---|---|---|---|---|---|"
+                "\n| model | reached and completed | goal | with a call | false completed | stopped by the scope | 112 | steps | calls |\n|---|---|---|---|---|---|---|---|---|"
             )?;
             for how in &kinds {
                 self.row(f, *how)?;
