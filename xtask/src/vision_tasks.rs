@@ -35,6 +35,7 @@ Usage: cargo xtask vision-tasks [OPTIONS]
   --kind KIND        Only models of this kind: ocr, precise, sloppy, never-done, malformed, liar,
                      anthropic, or baseline for the loop of the reference; may be repeated
   --inject           Only the pages that tell a model to do something else
+  --verbose          Print the steps of every run, and not only of those that fail
   --sample           Only four tasks, with a precise model
 
 Uses target/debug/helmdeck, or HELMDECK_BIN, and the packages of
@@ -61,6 +62,8 @@ pub struct Options {
     pub inject: bool,
     /// Only four tasks.
     pub sample: bool,
+    /// Print all steps.
+    pub verbose: bool,
 }
 
 /// Runs what the arguments say.
@@ -92,6 +95,7 @@ fn parse(args: &[OsString]) -> Option<Options> {
             "--list" => options.list = true,
             "--only" => options.only.push(words.next()?.to_owned()),
             "--inject" => options.inject = true,
+            "--verbose" => options.verbose = true,
             "--sample" => options.sample = true,
             "--kind" => match words.next()? {
                 "baseline" => options.baseline = true,
@@ -238,7 +242,7 @@ pub async fn check(options: &Options) -> Table {
                 trial.line()
             );
             let again = trial.converged();
-            if !again && matches!(how, How::Product(_)) {
+            if options.verbose || (!again && matches!(how, How::Product(_))) {
                 println!("{}", trial.story(task));
             }
             table.add(how, task, trial);
