@@ -15,6 +15,8 @@ export class Provider {
   keys = new Set();
   /** The chats that it was asked for. */
   chats = [];
+  /** What it says next to chats with a computer: calls of that tool, or promises of them. */
+  calls = [];
   #http;
 
   static async start() {
@@ -48,6 +50,8 @@ export class Provider {
     // A prompt can ask for trouble.
     const prompt = chat.messages.at(-1).content;
     if (prompt === "fail") return send(500, { error: { message: "the model is overloaded" } });
+    const call = chat.tools?.some(({ function: { name } }) => name === "computer") ? await this.calls.shift() : undefined;
+    if (call !== undefined) return send(200, called(chat.model, call));
     send(200, {
       id: "chat-1",
       object: "chat.completion",
@@ -61,4 +65,13 @@ export class Provider {
 
 function described([id, prompt, completion, context_length, max_completion_tokens]) {
   return { id, context_length, pricing: { prompt, completion }, top_provider: { max_completion_tokens } };
+}
+
+/** A chat whose answer uses the computer. */
+function called(model, { says = "", ...action }) {
+  const call = { id: "call-1", type: "function", function: { name: "computer", arguments: JSON.stringify(action) } };
+  const message = { role: "assistant", content: says, tool_calls: [call] };
+  const usage = { prompt_tokens: 1500, completion_tokens: 40, total_tokens: 1540 };
+  const choices = [{ index: 0, message, finish_reason: "tool_calls" }];
+  return { id: "chat-2", object: "chat.completion", created: 0, model, choices, usage };
 }

@@ -2,3 +2,4 @@
 
 pub mod effects;
 pub mod tidy;
+pub mod vision_tasks;

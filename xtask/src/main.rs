@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use xtask::{effects, tidy};
+use xtask::{effects, tidy, vision_tasks};
 
 mod bench;
 mod clients;
@@ -33,6 +33,7 @@ Usage: cargo xtask COMMAND
   model-clients .. Call models with unmodified SDKs (model-clients --help says more)
   repo-map ... Compare the symbols of repo.map with those of universal-ctags
   schemathesis Send generated requests to the API (schemathesis --help says more)
+  vision-tasks Reach forty goals with scripted models (vision-tasks --help says more)
   fresh ...    Run make up and make test on a new minimal Debian (fresh --help says more)
   ci           Run everything that CI runs";
 
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Some("model-clients") => model_clients::run(&root(), &rest),
         Some("repo-map") => repo_map::run(&root(), &rest),
         Some("schemathesis") => schemathesis::run(&root(), &rest),
+        Some("vision-tasks") => vision_tasks::run(&rest),
         Some("fresh") => fresh::run(&root(), rest),
         Some("ci") if rest.is_empty() => ci(),
         Some("help" | "--help" | "-h") => {

@@ -23,9 +23,13 @@ pub fn system(dialect: Dialect) -> String {
     text
 }
 
-/// The goal.
-pub fn goal(instruction: &str) -> String {
-    format!("Goal: {instruction}\nThis is the screen now.")
+/// The goal, and what was done already.
+pub fn goal(instruction: &str, done: &str) -> String {
+    let done = match done {
+        "" => String::new(),
+        done => format!("Done so far: {done}. Continue from there.\n"),
+    };
+    format!("Goal: {instruction}\n{done}This is the screen now.")
 }
 
 /// Text of the screen, marked as data.

@@ -3,6 +3,7 @@
 mod perform;
 mod stuck;
 mod turn;
+mod unaided;
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +12,11 @@ use helmdeck_wire::verify::Verified;
 use tokio::{sync::watch, time::sleep};
 
 use crate::{
-    action::{Action, Place},
+    action::Action,
     clause::{Clause, clauses},
     conversation::{Conversation, Picture},
-    element::Element,
     evidence::{Deed, Need, evidence},
-    eyes::{Eyes, Failure, Model, Scene, Shot, Spent, Success, middle},
+    eyes::{Eyes, Failure, Model, Scene, Shot, Spent, Success},
     prompt,
     report::{FinalShot, Outcome, Run, Step},
     scope::Scope,
@@ -198,7 +198,7 @@ impl Runner<'_> {
         if let Some(verified) = self.holds(0).await? {
             return Ok(End::completed("the conditions held from the beginning", found(&verified)));
         }
-        if let Some(end) = self.without_model().await? {
+        if let Some(end) = self.unaided().await? {
             return Ok(end);
         }
         let dialect = self.model.dialect();
@@ -207,7 +207,7 @@ impl Runner<'_> {
             dialect,
             view: view_of(&shot),
             system: prompt::system(dialect),
-            goal: prompt::goal(&self.goal.instruction),
+            goal: prompt::goal(&self.goal.instruction, &self.done()),
             first: picture_of(&shot, false),
             exchanges: Vec::new(),
         };
@@ -226,55 +226,6 @@ impl Runner<'_> {
         }
         let reason = format!("the goal was not reached in {} steps", self.limits.max_steps);
         Ok(End::new(Outcome::MaxSteps, reason))
-    }
-
-    /// If exactly one element is what the instruction names, no model is needed.
-    async fn without_model(&mut self) -> Result<Option<End>, End> {
-        let element = match self.clauses.as_slice() {
-            [Clause::Use(element) | Clause::Focus(element)] => element.clone(),
-            _ => return Ok(None),
-        };
-        let Some((at, _)) = self.element(&element).await else { return Ok(None) };
-        let action = Action::Click {
-            at: Some(Place::At(at)),
-            button: helmdeck_wire::pointer::Button::Left,
-            count: 1,
-            modifiers: Vec::new(),
-        };
-        // Other kinds of clicks are for the model.
-        let verb = self.goal.instruction.trim().to_lowercase();
-        if verb.starts_with("double") || verb.starts_with("right") {
-            return Ok(None);
-        }
-        let step = Step {
-            said: format!("Exactly one element is called {:?}: no model is needed.", element.name),
-            without_model: true,
-            ..Step::default()
-        };
-        self.tell(&format!("clicking {}", element.name)).await;
-        // If it fails or does nothing, a model may know why.
-        let _ = self.perform(&action, step, false).await?;
-        self.reached().await
-    }
-
-    /// The one element with exactly this name, and its place.
-    async fn element(
-        &self,
-        element: &Element,
-    ) -> Option<(helmdeck_wire::point::Pixel, helmdeck_wire::point::Rect)> {
-        for name in element.names() {
-            let Ok(found) = self.eyes.find(&name).await else { continue };
-            let usable = |it: &&helmdeck_wire::tree::Candidate| {
-                let disabled = it.states.iter().any(|state| state == "disabled");
-                let text = matches!(it.role.as_str(), "text" | "statictext" | "label" | "heading");
-                element.fits(&it.name, &it.role) && !text && !disabled && !it.off_screen
-            };
-            let mut same = found.iter().filter(usable);
-            if let (Some(one), None) = (same.next(), same.next()) {
-                return Some((middle(one.rect), one.rect));
-            }
-        }
-        None
     }
 
     /// Whether the conditions of success hold. Nothing if there are none.
@@ -339,6 +290,13 @@ impl Runner<'_> {
         }
         let reason = "the model says that it is done, but nothing that was observed shows it";
         Ok(Ok(End::new(Outcome::Unverified, reason)))
+    }
+
+    /// What was done without a model, in words.
+    fn done(&self) -> String {
+        let done = self.steps.iter().filter(|step| step.problem.is_none());
+        let done = done.filter_map(|step| step.action.as_ref().map(Action::label));
+        done.collect::<Vec<_>>().join(", ")
     }
 
     /// Asks the person who watches.

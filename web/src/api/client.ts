@@ -9,6 +9,7 @@ import type {
   ArtifactFilter,
   ArtifactLink,
   ArtifactList,
+  AskVision,
   AuditPage,
   BudgetLimits,
   ChangeSettings,
@@ -46,6 +47,8 @@ import type {
   TabAction,
   Ticket,
   Token,
+  VisionDecision,
+  VisionStatus,
 } from "./wire";
 
 /** An error from the server, or a request that did not reach it (status 0). */
@@ -170,6 +173,15 @@ export const client = {
   /** Hands the signed-in page to the agent, or discards it. */
   endPrivate: (id: string, discard: boolean) =>
     request("DELETE", `${session(id)}/private-sign-in${discard ? "?discard=true" : ""}`),
+
+  /** The current or last run of vision. */
+  vision: async (id: string) =>
+    (await json<{ run?: VisionStatus | null }>("GET", `${session(id)}/vision`)).run ?? null,
+  startVision: (id: string, ask: AskVision) => json<VisionStatus>("POST", `${session(id)}/vision/start`, ask),
+  steerVision: (id: string, how: "pause" | "resume" | "stop") =>
+    json<VisionStatus>("POST", `${session(id)}/vision/${how}`),
+  answerVision: (id: string, question_id: string, decision: VisionDecision) =>
+    json<unknown>("POST", `${session(id)}/vision/answer`, { question_id, decision }),
 
   settings: () => json<Settings>("GET", "settings"),
   changeSettings: (change: ChangeSettings) => json<Settings>("PATCH", "settings", change),

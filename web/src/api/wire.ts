@@ -118,6 +118,20 @@ export interface BudgetLimits {
   daily_tokens?: number;
 }
 
+/** The current or last run of vision in a session. The server leaves empty fields out. */
+export type VisionStatus = Schemas["VisionStatus"];
+export type VisionStep = Schemas["VisionStep"];
+export type VisionQuestion = Schemas["VisionQuestion"];
+export type VisionOutcome = Schemas["Outcome"];
+export type VisionDecision = Schemas["VisionDecision"];
+/** What to ask for, and what it may use. */
+export interface AskVision {
+  instruction: string;
+  model?: string;
+  max_steps?: number;
+  budget?: { usd: number };
+}
+
 export interface Point {
   x: number;
   y: number;

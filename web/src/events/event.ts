@@ -1,4 +1,5 @@
 import type { ActionRecord, ClientConnection, Control, Job, Session } from "../api/wire";
+import { changeOf, type VisionChange } from "../ask/run";
 import { endOf, type End } from "../sessions/end";
 import { parseObject } from "../json";
 
@@ -11,6 +12,7 @@ export type LiveEvent =
   | { kind: "idle"; sessionId: string; idleEndsAt: string | null }
   | { kind: "control"; sessionId: string; control: Control }
   | { kind: "job"; job: Job }
+  | { kind: "vision"; change: VisionChange }
   | { kind: "mcp_client_connected"; connection: ClientConnection }
   | { kind: "reset" };
 
@@ -22,6 +24,7 @@ export const eventNames = [
   "control",
   "idle",
   "job",
+  "vision",
   "mcp_client_connected",
   "reset",
 ] as const;
@@ -63,6 +66,10 @@ export function parseEvent(name: EventName, data: string): LiveEvent | null {
     }
     case "job":
       return isJob(body) ? { kind: "job", job: body } : null;
+    case "vision": {
+      const change = changeOf(body);
+      return change && { kind: "vision", change };
+    }
     case "mcp_client_connected":
       return ["token_id", "name", "version", "last_seen"].every((field) => typeof body[field] === "string")
         ? { kind: "mcp_client_connected", connection: body as unknown as ClientConnection }

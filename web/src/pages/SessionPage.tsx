@@ -1,6 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { allows, ApiError, client, explain } from "../api/client";
 import type { Session } from "../api/wire";
+import { Question } from "../ask/Question";
+import { useAsk } from "../ask/useAsk";
 import { blockedBecause } from "../cast/state";
 import { useIdentity } from "../identity";
 import { Link } from "../router";
@@ -47,6 +49,8 @@ export function SessionPage({ id }: { id: string }) {
   const theatre = useRef<HTMLDivElement>(null);
   const fullScreen = useFullScreen(theatre);
   const uploads = useUploads(id);
+  const runs = session?.mode === "desktop" && session.status === "running" && !gone && allows(scopes, "sessions:act");
+  const ask = useAsk(id, runs);
   useNoStrayDrops();
 
   const title = session ? nameOf(session) : id;
@@ -75,7 +79,7 @@ export function SessionPage({ id }: { id: string }) {
   const desktopView = {
     name: "Desktop" as const,
     show: (shown: boolean) => (
-      <Watch {...common} shown={shown} scaling={scaling} crop={crop} spot={spot} onDriving={onDriving} />
+      <Watch {...common} shown={shown} scaling={scaling} crop={crop} spot={spot} aim={ask.aim} onDriving={onDriving} />
     ),
   };
   const browserView = {
@@ -158,10 +162,11 @@ export function SessionPage({ id }: { id: string }) {
           views={views}
           view={view}
           onView={setView}
+          notice={<Question question={ask.question} onAnswer={over ? null : ask.answer} />}
         />
         {/* Hidden, not unmounted: it keeps its tab and scroll position. */}
         <div className="panel-slot" hidden={!panel}>
-          <Panel session={session} over={over} gone={gone} uploads={uploads} onSpot={setSpot} />
+          <Panel session={session} over={over} gone={gone} uploads={uploads} ask={ask} onSpot={setSpot} />
         </div>
       </main>
       {ending && <EndSession session={session} onClose={() => setEnding(false)} />}

@@ -1,5 +1,8 @@
 import { useId, useState } from "react";
 import { allows } from "../api/client";
+import { noDraft, type Draft } from "../ask/AskForm";
+import { AskPanel } from "../ask/AskPanel";
+import type { Ask } from "../ask/useAsk";
 import type { Session } from "../api/wire";
 import { useIdentity } from "../identity";
 import { TabList } from "../ui/TabList";
@@ -12,7 +15,7 @@ import type { Spot } from "./trace";
 import { TraceList } from "./TraceList";
 import type { Uploads } from "./useUploads";
 
-const allTabs = ["Actions", "Trace", "Files", "Details", "Logs"] as const;
+const allTabs = ["Actions", "Ask", "Trace", "Files", "Details", "Logs"] as const;
 type Tab = (typeof allTabs)[number];
 
 interface PanelProps {
@@ -21,24 +24,28 @@ interface PanelProps {
   /** Only the history can still be requested. */
   gone: boolean;
   uploads: Uploads;
+  ask: Ask;
   /** Points at a place in the session's picture. */
   onSpot: (spot: Spot | null) => void;
 }
 
-/** The side panel of a session: actions, trace, files, details and logs. */
-export function Panel({ session, over, gone, uploads, onSpot }: PanelProps) {
+/** The side panel of a session: actions, runs, trace, files, details and logs. */
+export function Panel({ session, over, gone, uploads, ask, onSpot }: PanelProps) {
   const { scopes } = useIdentity();
   const mayAct = allows(scopes, "sessions:act");
   // Attached sessions have no file access.
   const files = mayAct && !session.attached;
   const [chosen, setTab] = useState<Tab>("Actions");
+  // A model sees the picture of a desktop.
+  const asks = mayAct && session.mode === "desktop";
   // Kept here, so that switching tabs does not reset it.
   const [place, setPlace] = useState<Place>({ folder: home, hidden: false });
   // Tabs without content are not offered, except the current one, which shows why.
   const left = (name: Tab) =>
-    name === chosen || (name === "Trace" ? !over : !gone || name === "Actions" || name === "Details");
-  const tabs = allTabs.filter((name) => (name !== "Files" || files) && left(name));
+    name === chosen || (name === "Trace" || name === "Ask" ? !over : !gone || name === "Actions" || name === "Details");
+  const tabs = allTabs.filter((name) => (name !== "Files" || files) && (name !== "Ask" || asks) && left(name));
   const tab = tabs.includes(chosen) ? chosen : "Actions";
+  const [draft, setDraft] = useState<Draft>(noDraft);
   const id = useId();
 
   return (
@@ -52,6 +59,15 @@ export function Panel({ session, over, gone, uploads, onSpot }: PanelProps) {
       />
       <div className="tab-panel" role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${tab}`}>
         {tab === "Actions" && <ActionLog sessionId={session.id} over={over} />}
+        {tab === "Ask" && (
+          <AskPanel
+            ask={ask}
+            live={!over && session.status !== "starting"}
+            draft={draft}
+            onDraft={setDraft}
+            onSpot={onSpot}
+          />
+        )}
         {tab === "Trace" && (
           <TraceList
             sessionId={session.id}

@@ -18,13 +18,15 @@ interface TheatreProps {
   views: Choice[];
   view: View;
   onView: (view: View) => void;
+  /** Shown above each view. */
+  notice?: ReactNode;
 }
 
 /**
  * The views of a session. A view stays mounted after its first use, unless it ends when it is left, so that returning
  * to it needs no wait.
  */
-export function Theatre({ element, views, view, onView }: TheatreProps) {
+export function Theatre({ element, views, view, onView, notice }: TheatreProps) {
   const id = useId();
   const [used, setUsed] = useState<ReadonlySet<View>>(new Set());
   if (!used.has(view)) setUsed(new Set(used).add(view));
@@ -46,6 +48,7 @@ export function Theatre({ element, views, view, onView }: TheatreProps) {
           {why !== undefined && <p className="muted">{why}</p>}
         </div>
       )}
+      {notice}
       <div className="views">
         {views.map(({ name, ends = false, show }) => {
           const shown = name === view;

@@ -1,6 +1,6 @@
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { client } from "../api/client";
-import type { Control, Session } from "../api/wire";
+import type { Control, Point, Session } from "../api/wire";
 import { SceneCard } from "../cast/SceneCard";
 import { withoutLiveView } from "../cast/state";
 import { useSessions } from "../sessions/provider";
@@ -37,6 +37,8 @@ interface WatchProps {
   crop: boolean;
   /** A place to point at. */
   spot: Spot | null;
+  /** Where the next action of a run will be. */
+  aim: Point | null;
   quality: Quality;
   fullScreen: FullScreen;
   uploads: Uploads;
@@ -45,7 +47,7 @@ interface WatchProps {
 
 /** The live desktop of a session: view-only until control is taken. */
 export function Watch(props: WatchProps) {
-  const { session, gone, shown, crop, spot, quality, fullScreen, uploads, onDriving } = props;
+  const { session, gone, shown, crop, spot, aim, quality, fullScreen, uploads, onDriving } = props;
   const { subscribe, stream, retry } = useSessions();
   const driver = useDriver(session, gone);
   const { driving, onlyWatch } = driver;
@@ -76,6 +78,7 @@ export function Watch(props: WatchProps) {
     const canvas = picture();
     return canvas && { box: canvas.getBoundingClientRect(), width: canvas.width };
   }, [picture]);
+  const aimed = useMemo(() => aim && { at: aim, hit: null, regions: [] }, [aim]);
   const closed = viewer.state.kind === "over" || viewer.state.kind === "refused";
   const seen = useRef(shown);
   seen.current = shown;
@@ -148,6 +151,7 @@ export function Watch(props: WatchProps) {
               <>
                 <MarkLayer sessionId={session.id} subscribe={subscribe} picture={picture} />
                 <SpotLayer spot={spot} shown={shownPicture} />
+                <SpotLayer kind="aim" spot={aimed} shown={shownPicture} />
               </>
             }
           >

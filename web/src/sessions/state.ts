@@ -73,6 +73,7 @@ function applyEvent(list: Session[], event: LiveEvent): Session[] {
       return acted ? edit(list, session_id, (old) => ({ ...old, agent_acted_at: at })) : list;
     }
     case "job":
+    case "vision":
     case "mcp_client_connected":
     case "reset":
       return list;

@@ -10,12 +10,14 @@ export interface Shown {
 
 interface SpotLayerProps {
   spot: Spot | null;
+  /** A place that a person looks at, or one where something is about to happen. */
+  kind?: "look" | "aim";
   /** The picture below, if there is one now. */
   shown: () => Shown | null;
 }
 
-/** Points at a place in the picture, for as long as a person looks at its entry in the trace. */
-export function SpotLayer({ spot, shown }: SpotLayerProps) {
+/** Points at a place in the picture. */
+export function SpotLayer({ spot, kind = "look", shown }: SpotLayerProps) {
   const layer = useRef<HTMLDivElement>(null);
   const [view, setView] = useState<Projection | null>(null);
 
@@ -34,7 +36,7 @@ export function SpotLayer({ spot, shown }: SpotLayerProps) {
   }, [spot, shown]);
 
   return (
-    <div ref={layer} className="spots" aria-hidden="true">
+    <div ref={layer} className="spots" data-kind={kind} aria-hidden="true">
       {spot && view && (
         <>
           {spot.regions.map((region, index) => (

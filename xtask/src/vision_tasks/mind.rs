@@ -39,6 +39,11 @@ impl Kind {
         (Self::Anthropic, "anthropic", 95),
     ];
 
+    /// The kind of this name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, own, _)| *own == name).map(|(kind, ..)| *kind)
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(kind, ..)| *kind == self).map_or("", |(_, name, _)| name)
@@ -91,12 +96,14 @@ pub struct Mind {
     replies: usize,
     seed: u64,
     reader: Reader,
+    elsewhere: String,
 }
 
 impl Mind {
-    /// A model that is about to be asked.
-    pub fn new(kind: Kind, task: &Task, map: Map) -> Self {
-        let seed = task.name.bytes().fold(7, |all: u64, byte| all * 31 % 1_000_003 + u64::from(byte));
+    /// A model that is about to be asked. `elsewhere` is the address of another site.
+    pub fn new(kind: Kind, task: &Task, map: Map, elsewhere: &str) -> Self {
+        let seed =
+            task.name.bytes().fold(7, |all: u64, byte| all * 31 % 1_000_003 + u64::from(byte));
         Self {
             kind,
             plan: task.plan.to_vec(),
@@ -106,13 +113,14 @@ impl Mind {
             replies: 0,
             seed,
             reader: Reader::new(task.instruction),
+            elsewhere: elsewhere.to_owned(),
         }
     }
 
     /// The next reply.
     pub async fn next(&mut self, seen: Seen) -> Reply {
         self.replies += 1;
-        if self.kind == Kind::Malformed && self.replies % 3 == 0 {
+        if self.kind == Kind::Malformed && self.replies.is_multiple_of(3) {
             return Reply::Broken(self.replies / 3);
         }
         match self.kind {
@@ -124,7 +132,8 @@ impl Mind {
 
     /// Follows the plan.
     async fn follow(&mut self, seen: &Seen) -> Reply {
-        let again = seen.told.contains("goal is not reached") || seen.told.contains("Nothing shows");
+        let again =
+            seen.told.contains("goal is not reached") || seen.told.contains("Nothing shows");
         if again {
             (self.at, self.tries) = (0, 0);
         }
@@ -146,25 +155,28 @@ impl Mind {
                 _ => Reply::Words("The goal is reached.".to_owned()),
             };
         };
+        if let Do::Click(name) | Do::Double(name) | Do::Right(name) = step
+            && let Some((_, true)) = self.map.spot(name).await
+        {
+            return Reply::Act(scroll(10));
+        }
         self.at += 1;
         Reply::Act(self.written(step).await)
     }
 
     async fn written(&mut self, step: Do) -> Value {
         let (action, at) = match step {
-            Do::Click(name) => ("left_click", self.map.spot(name).await),
-            Do::Double(name) => ("double_click", self.map.spot(name).await),
-            Do::Right(name) => ("right_click", self.map.spot(name).await),
+            Do::Click(name) => ("left_click", self.map.spot(name).await.map(|(at, _)| at)),
+            Do::Double(name) => ("double_click", self.map.spot(name).await.map(|(at, _)| at)),
+            Do::Right(name) => ("right_click", self.map.spot(name).await.map(|(at, _)| at)),
             Do::Named(name) => ("left_click", self.map.named(name).await),
             Do::Middle => ("left_click", self.map.middle().await),
-            Do::Type(text) => return json!({ "action": "type", "text": text }),
-            Do::Key(keys) => return json!({ "action": "key", "text": keys }),
-            Do::Scroll(notches) => {
-                return json!({
-                    "action": "scroll", "coordinate": [640, 450], "scroll_direction": "down",
-                    "scroll_amount": notches,
-                });
+            Do::Type(text) => {
+                let text = text.replace("ELSEWHERE", &self.elsewhere);
+                return json!({ "action": "type", "text": text });
             }
+            Do::Key(keys) => return json!({ "action": "key", "text": keys }),
+            Do::Scroll(notches) => return scroll(notches),
         };
         let (x, y) = at.unwrap_or((640, 400));
         let (x, y) = (x + self.slip(), y + self.slip());
@@ -179,6 +191,14 @@ impl Mind {
         self.seed = (self.seed * 1_103_515_245 + 12345) % 2_147_483_648;
         i64::try_from((self.seed / 65536) % 81).unwrap_or(0) - 40
     }
+}
+
+/// Turns the wheel down over the page.
+pub fn scroll(notches: u32) -> Value {
+    json!({
+        "action": "scroll", "coordinate": [640, 450], "scroll_direction": "down",
+        "scroll_amount": notches,
+    })
 }
 
 /// Whether the OCR engine is installed.

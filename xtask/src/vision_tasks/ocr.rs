@@ -2,16 +2,16 @@
 
 use std::{process::Stdio, time::Duration};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::{process::Command, time::timeout};
 
-use super::mind::{Reply, Seen};
+use super::mind::{Reply, Seen, scroll};
 
 /// Pictures are enlarged before they are read.
 const ENLARGED: i64 = 2;
 const DEADLINE: Duration = Duration::from_secs(60);
 /// How often it scrolls to find words.
-const SCROLLS: u32 = 3;
+const SCROLLS: u32 = 6;
 
 /// One thing that the instruction asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,13 +93,6 @@ impl Reader {
     }
 }
 
-fn scroll(notches: u32) -> Value {
-    json!({
-        "action": "scroll", "coordinate": [640, 450], "scroll_direction": "down",
-        "scroll_amount": notches,
-    })
-}
-
 impl Word {
     fn moved(self, by: (i64, i64)) -> Self {
         Self {
@@ -118,14 +111,9 @@ fn wants(instruction: &str) -> Vec<Want> {
     for part in instruction.split(", ").flat_map(|part| part.split(" and ")) {
         let part = part.strip_prefix("then ").unwrap_or(part);
         let lower = part.to_lowercase();
-        let quoted: Vec<String> =
-            part.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+        let quoted: Vec<String> = part.split('"').skip(1).step_by(2).map(str::to_owned).collect();
         let rest = part.split_once(' ').map_or("", |(_, rest)| rest);
-        let click = |action, words: &str, row| Want::Click {
-            action,
-            words: words.to_owned(),
-            row,
-        };
+        let click = |action, words: &str, row| Want::Click { action, words: words.to_owned(), row };
         let first = quoted.first().cloned().unwrap_or_default();
         if lower.starts_with("type") {
             all.extend(quoted.get(1).map(|field| click("left_click", field, None)));
@@ -159,14 +147,16 @@ fn find(page: &[Word], words: &str, row: Option<&str>) -> Option<(i64, i64)> {
         return all.last().copied();
     };
     let (_, y) = *places(page, row).first()?;
-    all.into_iter().filter(|(_, own)| (own - y).abs() < 16).next_back()
+    all.into_iter().rfind(|(_, own)| (own - y).abs() < 16)
 }
 
 fn places(page: &[Word], words: &str) -> Vec<(i64, i64)> {
     let wanted: Vec<String> = words.split_whitespace().map(plain).collect();
     let matching = page.windows(wanted.len().max(1)).filter(|some| {
         some.iter().map(|word| plain(&word.text)).eq(wanted.iter().cloned())
-            && some.iter().all(|word| some.first().is_some_and(|one| (one.top - word.top).abs() < 15))
+            && some
+                .iter()
+                .all(|word| some.first().is_some_and(|one| (one.top - word.top).abs() < 15))
     });
     matching
         .filter_map(|some| {
@@ -183,13 +173,16 @@ fn plain(word: &str) -> String {
 /// Reads the words of a picture.
 async fn read(picture: &[u8]) -> Vec<Word> {
     let Ok(directory) = tempfile::tempdir() else { return Vec::new() };
-    let (from, large) = (directory.path().join("shot"), directory.path().join("large.png"));
+    let (from, large) = (directory.path().join("shot"), directory.path().join("large.pgm"));
     if tokio::fs::write(&from, picture).await.is_err() {
         return Vec::new();
     }
     let scale = format!("{}%", ENLARGED * 100);
     let mut convert = Command::new("convert");
-    convert.arg(&from).args(["-colorspace", "Gray", "-resize", &scale]).arg(&large);
+    convert
+        .arg(&from)
+        .args(["-colorspace", "Gray", "-filter", "Triangle", "-resize", &scale])
+        .arg(&large);
     output(&mut convert).await;
     let mut tesseract = Command::new("tesseract");
     tesseract.arg(&large).args(["-", "--psm", "11", "tsv"]).env("OMP_THREAD_LIMIT", "1");

@@ -1,6 +1,6 @@
 //! A provider on the loopback that answers with a [`Mind`], as OpenAI's Chat or Anthropic's Messages do.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::HashSet, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
@@ -21,6 +21,8 @@ const DEADLINE: Duration = Duration::from_secs(30);
 pub struct Asked {
     /// Width and height of each picture.
     pub pictures: Vec<(u32, u32)>,
+    /// Those that no request had before.
+    pub fresh: Vec<(u32, u32)>,
     /// Characters.
     pub text: usize,
 }
@@ -30,7 +32,7 @@ struct State {
     mind: Option<Mind>,
     asked: Vec<Asked>,
     /// Pictures that the model has seen in this task.
-    known: usize,
+    known: HashSet<Vec<u8>>,
 }
 
 /// A running provider.
@@ -142,9 +144,22 @@ async fn answer(body: &Value, state: &Mutex<State>, messages: bool) -> String {
         let y = rest.split(|letter: char| !letter.is_ascii_digit()).next()?;
         Some((x.parse().ok()?, y.parse().ok()?))
     });
-    let is_new = pictures.len() > state.known;
-    state.known = pictures.len();
-    let picture = pictures.pop().filter(|_| is_new);
+    // A conversation only grows at its end, but equal pictures of one screen are sent again.
+    let after = body.get("messages").and_then(Value::as_array).map(|all| {
+        let last = all.iter().rposition(|message| message.get("role") == Some(&"assistant".into()));
+        let (mut unused, mut newest) = (Asked::default(), Vec::new());
+        for message in all.iter().skip(last.map_or(0, |at| at + 1)) {
+            measure(message, &mut unused, &mut newest);
+        }
+        newest
+    });
+    let picture = after.and_then(|mut newest| newest.pop());
+    for picture in pictures {
+        let side = size(&picture);
+        if state.known.insert(picture) {
+            asked.fresh.extend(side);
+        }
+    }
     let seen = Seen { picture, corner: corner.unwrap_or((0, 0)), whole: corner.is_none(), told };
     let number = state.asked.len();
     state.asked.push(asked);
@@ -184,7 +199,7 @@ fn measure(value: &Value, asked: &mut Asked, pictures: &mut Vec<Vec<u8>>) {
 }
 
 /// Width and height of a PNG.
-fn size(picture: &[u8]) -> Option<(u32, u32)> {
+pub fn size(picture: &[u8]) -> Option<(u32, u32)> {
     let number = |at: usize| {
         let bytes: [u8; 4] = picture.get(at..at + 4)?.try_into().ok()?;
         Some(u32::from_be_bytes(bytes))
@@ -217,7 +232,10 @@ fn chat(reply: Reply, number: usize) -> String {
             0 => return "<h1>502 Bad Gateway</h1>".to_owned(),
             1 => (None, Some(call("{\"action\": \"left_click\", \"coord".to_owned()))),
             2 => (None, Some(call("{\"action\": \"teleport\"}".to_owned()))),
-            _ => (None, Some(call("{\"action\": \"left_click\", \"coordinate\": \"here\"}".to_owned()))),
+            _ => (
+                None,
+                Some(call("{\"action\": \"left_click\", \"coordinate\": \"here\"}".to_owned())),
+            ),
         },
     };
     let mut message = json!({ "role": "assistant", "content": content });

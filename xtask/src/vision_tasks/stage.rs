@@ -57,8 +57,14 @@ impl<'a> Stage<'a> {
             }
             Start::Xterm(kind) => {
                 let args = json!([
-                    "-geometry", "80x20+100+100", "-e", "bash", "/workspace/terminal.sh", kind,
-                    "none", log,
+                    "-geometry",
+                    "80x20+100+100",
+                    "-e",
+                    "bash",
+                    "/workspace/terminal.sh",
+                    kind,
+                    "none",
+                    log,
                 ]);
                 self.launch("xterm", args, "ready").await?;
                 self.desk.focused("XTerm").await;
@@ -167,14 +173,15 @@ impl Map {
         Self { client, session: session.to_owned() }
     }
 
-    /// A spot of the page.
-    pub async fn spot(&self, name: &str) -> Option<(i64, i64)> {
+    /// A spot of the page, and whether it is below what the window shows.
+    pub async fn spot(&self, name: &str) -> Option<((i64, i64), bool)> {
         let script = format!("where({})", json!(name));
         let body = json!({ "session_id": self.session, "script": script });
         let answer = self.client.post("/api/v1/browser/execute", &body).await;
         let reply: Value = serde_json::from_slice(&answer.body).ok()?;
         let at = |name: &str| reply.pointer(&format!("/result/{name}")).and_then(Value::as_f64);
-        Some((at("x")? as i64, at("y")? as i64))
+        let below = reply.pointer("/result/below") == Some(&true.into());
+        Some(((at("x")? as i64, at("y")? as i64), below))
     }
 
     /// An element of the browser or of a program.

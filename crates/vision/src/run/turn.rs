@@ -5,7 +5,9 @@ use std::{sync::Arc, time::Instant};
 use helmdeck_wire::observe::ObservedPicture;
 use serde_json::Value;
 
-use super::{End, Runner, millis, picture_of, shortened, stuck::Advice, view_of};
+use super::{
+    End, PATIENCE_MS, Runner, found, millis, picture_of, shortened, stuck::Advice, view_of,
+};
 use crate::{
     action::Action,
     conversation::{CallResult, Conversation, Exchange, Picture},
@@ -209,7 +211,12 @@ impl Runner<'_> {
             match self.repetition.count(action, changed) {
                 Advice::None => {}
                 Advice::Hint(hint) => words.push(hint),
-                Advice::End(reason) => return Err(End::new(Outcome::Stuck, reason)),
+                Advice::End(reason) => {
+                    // What an earlier step began may have become true only now.
+                    let verified = self.holds(PATIENCE_MS).await?;
+                    let end = verified.map(|it| End::completed("the conditions hold", found(&it)));
+                    return Ok(Some(end.unwrap_or_else(|| End::new(Outcome::Stuck, reason))));
+                }
             }
             if !action.only_looks() || !self.goal.success.is_empty() {
                 let ended = self.reached().await?;

@@ -63,6 +63,32 @@ async fn one_element_with_the_name_needs_no_model() {
 }
 
 #[tokio::test]
+async fn parts_that_name_one_element_each_need_no_model() {
+    let screen = Screen::new(vec![button("Menu", 100, 100), button("Export", 300, 100)]);
+    let model = script(function(), |_| Said::Done("never asked"));
+    let run = reach(&goal("Click Menu, then click Export"), &screen, &model, 5).await;
+    assert_eq!((run.outcome, run.model_calls), (Outcome::Completed, 0), "{run:?}");
+    assert!(run.steps.len() == 2 && run.steps.iter().all(|step| step.without_model), "{run:?}");
+    assert_eq!(screen.state.lock().clicks.len(), 2);
+}
+
+#[tokio::test]
+async fn a_model_continues_where_a_name_is_not_enough_and_is_told_what_was_done() {
+    let saves = || vec![button("Save", 100, 100), button("Save", 300, 100)];
+    let screen = Screen::new(saves().into_iter().chain([button("Menu", 500, 500)]).collect());
+    let model = script(function(), |_| click(305, 105));
+    let run = reach(&goal("Click Menu, then click Save"), &screen, &model, 5).await;
+    assert_eq!((run.outcome, run.model_calls), (Outcome::Completed, 1), "{run:?}");
+    assert!(model.bodies.lock()[0].to_string().contains("Done so far: clicking at 512,510"));
+    // Other kinds of clicks are for the model from the beginning.
+    for instruction in ["Double-click Menu", "Click Menu, then right-click Menu", "Buy Menu"] {
+        let screen = Screen::new(vec![button("Menu", 500, 500)]);
+        let run = reach(&goal(instruction), &screen, &model, 1).await;
+        assert!(!run.steps[0].without_model, "{run:?}");
+    }
+}
+
+#[tokio::test]
 async fn two_elements_with_the_name_are_for_the_model() {
     let screen = Screen::new(vec![button("Save", 100, 100), button("Save", 300, 100)]);
     let model = script(function(), |_| click(305, 105));
@@ -221,7 +247,7 @@ async fn a_click_next_to_the_named_element_hits_it() {
         button("Name", 500, 500),
     ]);
     let model = script(function(), |_| click(540, 480));
-    let run = reach(&goal("Click Name and press Save"), &screen, &model, 1).await;
+    let run = reach(&goal("Press Save and click Name"), &screen, &model, 1).await;
     assert_eq!(screen.state.lock().clicks[0].x, 512);
     assert!(run.steps[0].moved_to.is_some());
 }
