@@ -45,7 +45,7 @@ export function AskPanel({ ask, live, draft, onDraft, onSpot }: AskPanelProps) {
   const failed = error ?? (mayAsk ? models.error : null);
   return (
     <div className="ask" onScroll={onScroll}>
-      <div className="ask-scroll" ref={scroll} tabIndex={0} role="group" aria-label="The run">
+      <div className="ask-scroll" ref={scroll} onScroll={onScroll} tabIndex={0} role="group" aria-label="The run">
         {run !== null ? <RunView run={run} onSpot={onSpot} /> : !noModel && <Start mode={draft.mode} />}
         {noModel && !busy && live && <NoModel hint={models.value?.hint ?? null} />}
         {failed && (
