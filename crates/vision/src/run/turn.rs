@@ -194,13 +194,7 @@ impl Runner<'_> {
             let acted = match self.perform(action, step, parts).await? {
                 Ok(acted) => acted,
                 Err(reason) => {
-                    let left = actions.len() - at - 1;
-                    let rest = if left > 0 { " The actions after it were not done." } else { "" };
-                    words.push(format!(
-                        "Action {} failed: {}{rest}",
-                        at + 1,
-                        prompt::data(&reason)
-                    ));
+                    words.push(prompt::failed(at + 1, actions.len(), &reason));
                     collected.failed = true;
                     break;
                 }
@@ -227,6 +221,9 @@ impl Runner<'_> {
             let shown = self.shown(conversation, action, &acted).await?;
             if let Some((shown, is_whole)) = shown {
                 collected.looked |= is_whole;
+                if let (Some(part), false) = (shown.part, matches!(action, Action::Zoom { .. })) {
+                    words.push(prompt::part(&conversation.view, part));
+                }
                 picture = Some(shown);
             }
         }
