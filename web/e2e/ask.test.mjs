@@ -46,7 +46,7 @@ const look = async (what) => {
       const path = join(shots ?? "", `${what}-${width}-${colorScheme}.png`);
       if (shots) await page.screenshot({ path, animations: "disabled" });
     }
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, `${what} fits`);
+    await until(`${what} fits`, async () => (await page.evaluate(() => document.documentElement.scrollWidth)) === width);
   }
 };
 /** What the model says next, when it is told to. */
@@ -57,6 +57,7 @@ const later = (call) => {
 };
 const box = () => person.page.getByRole("textbox", { name: "What to do" });
 const steps = () => person.page.getByRole("list", { name: "Steps" }).getByRole("listitem");
+const state = (name) => person.page.getByRole("tabpanel", { name: "Ask" }).getByText(name, { exact: true });
 const outcome = () => person.page.getByRole("region", { name: "Outcome" });
 
 step("without a model, the tab tells how to add one, and structured mode works", async () => {
@@ -95,7 +96,7 @@ step("a run shows its steps and cost, and where it acts", async () => {
   ];
   const aimed = page.evaluate(aims);
   await box().press("Control+Enter");
-  await page.getByText("Running", { exact: true }).waitFor();
+  await state("Running").waitFor();
   answers[0]();
   await steps().first().getByText("500, 500").waitFor();
   await steps().first().getByText("I click the calendar.").waitFor();
@@ -106,7 +107,7 @@ step("a run shows its steps and cost, and where it acts", async () => {
 step("it pauses before its next step, and goes on", async () => {
   const { page } = person;
   await page.getByRole("button", { name: "Pause" }).click();
-  await page.getByText("Paused", { exact: true }).waitFor();
+  await state("Paused").waitFor();
   answers[1]();
   await look("ask-paused");
   await page.waitForTimeout(500);
@@ -121,7 +122,7 @@ step("a question is asked above the picture, also without the panel", async () =
   await card.getByText("other.example").waitFor();
   assert.equal(await card.evaluate((element) => element === document.activeElement), true);
   await page.getByRole("button", { name: "Show the panel" }).click();
-  await page.getByText("Waiting for you").waitFor();
+  await state("Waiting for you").waitFor();
   await look("ask-question");
   await card.focus();
   await page.keyboard.press("Tab");
@@ -133,14 +134,14 @@ step("a question is asked above the picture, also without the panel", async () =
 step("the end says that nothing shows it", async () => {
   const { page } = person;
   answers[2]();
-  await outcome().getByText("Unverified").waitFor();
+  await outcome().getByText("Unverified", { exact: true }).waitFor();
   await outcome().getByText("The model says that it is done, but nothing shows it.").waitFor();
   await box().waitFor();
   await look("ask-unverified");
   // It is still there for a person who comes later.
   await page.reload();
   await page.getByRole("tab", { name: "Ask" }).click();
-  await outcome().getByText("Unverified").waitFor();
+  await outcome().getByText("Unverified", { exact: true }).waitFor();
 });
 
 step("a run is stopped", async () => {
@@ -149,7 +150,7 @@ step("a run is stopped", async () => {
   await box().fill("Wait for me");
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByRole("button", { name: "Stop" }).click();
-  await outcome().getByText("Stopped").waitFor();
+  await outcome().getByText("Stopped", { exact: true }).waitFor();
   await look("ask-stopped");
   await person.leave();
 });
