@@ -242,7 +242,7 @@ fn input_schema(tool: &Tool) -> JsonObject {
 }
 
 fn session_argument() -> Value {
-    json!({ "type": "string", "description": "A session other than the current one." })
+    json!({ "type": "string", "description": "Instead of the current session." })
 }
 
 /// The structure of a success. Answers that are no object stand in `result`.
