@@ -32,6 +32,7 @@ use self::current::KnownBrowser;
 use crate::{
     BrowserError, Incoming, address::addressed, emulation::Emulating, events::Listeners,
     page_action::PageAction, private::SignIn, record::Records, running::Owner,
+    site_limit::SiteLimit,
 };
 
 /// The browser of a session. A cheap handle that survives restarts of the browser process.
@@ -62,6 +63,8 @@ pub(crate) struct Shared {
     /// Whether the session's own browser has a window on a screen.
     pub(crate) on_screen: AtomicBool,
     pub(crate) listeners: Listeners,
+    /// The sites that tabs may open, if there is a limit.
+    pub(crate) site_limit: Mutex<Option<SiteLimit>>,
 }
 
 impl Browser {
@@ -111,6 +114,7 @@ impl Browser {
             private: watch::Sender::new(None),
             on_screen,
             listeners: Listeners::default(),
+            site_limit: Mutex::default(),
         };
         Self { shared: Arc::new(shared), hands: Hands::Agent }
     }
@@ -136,6 +140,7 @@ impl Browser {
     pub fn handed_over(&self, to_person: bool) {
         self.shared.records.lock().network.private = true;
         if to_person {
+            self.shared.site_limit.lock().take();
             self.shared.remember();
         }
     }

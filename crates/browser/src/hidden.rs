@@ -3,10 +3,7 @@
 //! It belongs to a separate session with the browser, is invisible to other sessions, and ends with
 //! that session.
 
-use std::{
-    pin::pin,
-    time::{Duration, Instant},
-};
+use std::{pin::pin, time::Instant};
 
 use helmdeck_cdp::{Cdp, CdpError, Event, EventStream, SessionId};
 use helmdeck_wire::browser::Origin;
@@ -17,24 +14,15 @@ use serde::{
 use serde_json::{Value, json};
 use tokio::select;
 
-use crate::{BrowserError, context::Context, world::Evaluated};
-
-/// Detaching involves only the browser.
-const LEAVE: Duration = Duration::from_secs(5);
+use crate::{BrowserError, browser_session::BrowserSession, context::Context, world::Evaluated};
 
 /// A hidden page, closed when dropped.
 pub(crate) struct Hidden {
     cdp: Cdp,
-    browser: Browser,
+    browser: BrowserSession,
     page: SessionId,
     requests: EventStream,
     deadline: Instant,
-}
-
-/// A separate session with the browser. Everything it created ends with it.
-struct Browser {
-    cdp: Cdp,
-    session: SessionId,
 }
 
 #[derive(Deserialize)]
@@ -70,10 +58,8 @@ impl Hidden {
     ) -> Result<Self, BrowserError> {
         let cdp = cdp.clone();
         let left = || deadline.saturating_duration_since(Instant::now());
-        let attached: Attached =
-            cdp.call(None, "Target.attachToBrowserTarget", json!({}), left()).await?;
-        let browser = Browser { cdp: cdp.clone(), session: attached.session_id };
-        let session = Some(&browser.session);
+        let browser = BrowserSession::open(&cdp, left()).await?;
+        let session = Some(browser.id());
         let params = context.about(json!({ "url": "about:blank", "hidden": true }));
         let created: Created = cdp.call(session, "Target.createTarget", params, left()).await?;
         let params = json!({ "targetId": created.target_id, "flatten": true });
@@ -110,7 +96,7 @@ impl Hidden {
         params: impl Serialize,
     ) -> Result<T, BrowserError> {
         let left = self.deadline.saturating_duration_since(Instant::now());
-        Ok(self.cdp.call(Some(&self.browser.session), method, params, left).await?)
+        Ok(self.cdp.call(Some(self.browser.id()), method, params, left).await?)
     }
 
     /// Shows an empty document of an origin without asking its server. False if the browser
@@ -205,15 +191,5 @@ impl Hidden {
             Err(BrowserError::Browser(CdpError::Refused { .. })) => Ok(false),
             Err(error) => Err(error),
         }
-    }
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        let (cdp, session) = (self.cdp.clone(), self.session.clone());
-        helmdeck_task::spawn(async move {
-            let params = json!({ "sessionId": session });
-            let _ = cdp.call::<IgnoredAny>(None, "Target.detachFromTarget", params, LEAVE).await;
-        });
     }
 }

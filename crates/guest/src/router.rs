@@ -14,7 +14,10 @@ use axum::{
 };
 use helmdeck_link::route;
 use helmdeck_wire::{
-    guest::{Begin, EndPrivate, ForwardedPorts, HandedOver, Hello, LINK_VERSION, StartPrivate},
+    guest::{
+        Begin, EndPrivate, ForwardedPorts, HandedOver, Hello, LINK_VERSION, LimitSites,
+        RefusedSites, StartPrivate,
+    },
     private::PrivateEnded,
     trace::{ReadTrace, TraceLog, TracePicture},
 };
@@ -42,6 +45,7 @@ pub fn router(guest: Guest) -> Router {
         .route(route::RELEASE_ALL, post(release_all))
         .route(route::PRIVATE, post(start_private))
         .route(route::END_PRIVATE, post(end_private))
+        .route(route::SITES, post(limit_sites))
         .route(route::FOLDER, get(files::folder))
         .route(route::PROFILE, get(files::save_profile).put(files::load_profile))
         .route(route::EXTENSION, put(files::load_extension))
@@ -128,6 +132,19 @@ async fn end_private(
 ) -> Result<Json<PrivateEnded>, GuestError> {
     let ending = helmdeck_task::spawn(async move { guest.end_private(wanted).await });
     ending.await.unwrap_or(Err(GuestError::Ended("chromium"))).map(Json)
+}
+
+/// Runs to completion when the server disconnects: requests of a half-made limit would wait.
+async fn limit_sites(
+    State(guest): State<Guest>,
+    Json(wanted): Json<LimitSites>,
+) -> Result<Json<RefusedSites>, GuestError> {
+    let browser = guest.browser()?;
+    let limiting = helmdeck_task::spawn(async move { browser.limit_sites(wanted.sites).await });
+    match limiting.await {
+        Ok(limited) => Ok(Json(RefusedSites { urls: limited? })),
+        Err(_) => Err(GuestError::Ended("chromium")),
+    }
 }
 
 async fn log(State(guest): State<Guest>) -> String {

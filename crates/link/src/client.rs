@@ -9,7 +9,8 @@ use helmdeck_wire::{
     cast::CastView,
     control::Hands,
     guest::{
-        Begin, EndPrivate, ForwardedPorts, Frames, HandedOver, Hello, OneClient, StartPrivate,
+        Begin, EndPrivate, ForwardedPorts, Frames, HandedOver, Hello, LimitSites, OneClient,
+        RefusedSites, StartPrivate,
     },
     private::PrivateEnded,
     ticket::Role,
@@ -174,6 +175,12 @@ impl Link {
     /// Ends a private sign-in.
     pub async fn end_private(&self, wanted: &EndPrivate) -> Result<PrivateEnded, LinkError> {
         let reply = self.call(post(route::END_PRIVATE, wanted)?, PRIVATE_DEADLINE).await?;
+        parsed(&reply.body)
+    }
+
+    /// Limits the sites that the browser opens, and says what was refused meanwhile.
+    pub async fn limit_sites(&self, wanted: &LimitSites) -> Result<RefusedSites, LinkError> {
+        let reply = self.call(post(route::SITES, wanted)?, CONNECT_DEADLINE).await?;
         parsed(&reply.body)
     }
 

@@ -72,6 +72,10 @@ pub const PRIVATE: &str = "/private";
 /// [`helmdeck_wire::private::PrivateEnded`].
 pub const END_PRIVATE: &str = "/private/end";
 
+/// `POST` [`helmdeck_wire::guest::LimitSites`]: limits the sites that the browser opens; answers a
+/// [`helmdeck_wire::guest::RefusedSites`].
+pub const SITES: &str = "/sites";
+
 /// `POST` [`helmdeck_wire::exec::Exec`]: starts a command; answers a
 /// [`helmdeck_wire::guest::ExecStarted`]. The command continues when the connection breaks. `GET`:
 /// a [`helmdeck_wire::exec::ExecList`].

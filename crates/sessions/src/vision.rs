@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use helmdeck_wire::{guest::LimitSites, site::Site};
 use serde_json::Value;
 
 use crate::{Caller, EventKind, Session, history::Attempt};
@@ -16,6 +17,13 @@ impl Session {
     pub fn vision_steered(&self, caller: &Caller, action: &'static str, detail: Value) {
         let mut attempt = Attempt::named(self, caller.actor(), action, detail);
         attempt.outcome = "ok";
+    }
+
+    /// Limits the sites that the browser opens, and returns what was refused meanwhile. `None` ends the limit. Without
+    /// a browser, nothing is limited.
+    pub async fn limit_sites(&self, sites: Option<Vec<Site>>) -> Vec<String> {
+        let limited = self.inner.link.limit_sites(&LimitSites { sites }).await;
+        limited.map(|refused| refused.urls).unwrap_or_default()
     }
 
     /// Whether a live view of it is open.

@@ -6,6 +6,7 @@ use futures_util::future::BoxFuture;
 use helmdeck_wire::{
     observe::Observation,
     point::{Pixel, Rect},
+    site::Site,
     tree::Candidate,
     vendor_size::SizeRule,
     verify::{Condition, Verified},
@@ -33,6 +34,10 @@ pub trait Eyes: Send + Sync {
     fn verify<'a>(&'a self, success: &'a Success, within_ms: u32) -> Seen<'a, Verified>;
     /// Windows and pages.
     fn scene(&self) -> Seen<'_, Scene>;
+    /// Limits the sites that the browser opens, and says what was refused meanwhile. `None` ends the limit.
+    fn limit_sites(&self, _sites: Option<Vec<Site>>) -> BoxFuture<'_, Vec<String>> {
+        Box::pin(async { Vec::new() })
+    }
     /// Tells people what happens next.
     fn tell<'a>(&'a self, status: &'a str) -> BoxFuture<'a, ()>;
     /// Waits while the run is paused.

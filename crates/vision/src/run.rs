@@ -123,6 +123,7 @@ pub async fn run(
             End::new(Outcome::Budget, reason)
         }
     };
+    eyes.limit_sites(None).await;
     eyes.tell("").await;
     // A session that is over has no screen.
     let shot = eyes.look(model.dialect().size_rule()).await.ok();
@@ -195,6 +196,7 @@ impl Runner<'_> {
     async fn all_steps(&mut self) -> Result<End, End> {
         self.scene = self.eyes.scene().await?;
         self.scope = Scope::new(&self.scene, &self.goal.instruction, &self.goal.allowed);
+        self.eyes.limit_sites(Some(self.scope.sites())).await;
         if let Some(verified) = self.holds(0).await? {
             return Ok(End::completed("the conditions held from the beginning", found(&verified)));
         }
@@ -260,6 +262,9 @@ impl Runner<'_> {
     async fn judge(&mut self, said: &str) -> Result<Result<End, String>, End> {
         self.answer = shortened(said, 2000);
         self.claims += 1;
+        if let Some(kept) = self.kept_inside().await? {
+            return Ok(Err(kept));
+        }
         if !self.goal.success.is_empty() {
             let checked = match self.eyes.verify(&self.goal.success, PATIENCE_MS).await {
                 Ok(verified) if verified.holds => {

@@ -2,7 +2,7 @@
 //!
 //! What a page says is no reason to leave it, and neither is what a model says: it may have read the page.
 
-use helmdeck_wire::observe::Effect;
+use helmdeck_wire::{observe::Effect, site::Site};
 
 use crate::{
     action::Action,
@@ -13,50 +13,12 @@ use crate::{
 /// Pages of the browser itself.
 const INTERNAL: [&str; 6] = ["about:", "chrome:", "chrome-error:", "data:", "blob:", "devtools:"];
 
-/// A host and a port.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Site {
-    host: String,
-    port: Option<u16>,
-}
-
 /// Where a run may act.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     sites: Vec<Site>,
     classes: Vec<String>,
     words: Vec<String>,
-}
-
-impl Site {
-    /// The site of an address, with or without a scheme.
-    pub fn of(address: &str) -> Option<Self> {
-        let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let authority = authority.rsplit('@').next().unwrap_or_default();
-        let (host, port) = match authority.rsplit_once(':') {
-            Some((host, port)) if port.chars().all(|c| c.is_ascii_digit()) => {
-                (host, port.parse().ok())
-            }
-            _ => (authority, None),
-        };
-        let host = host.trim_end_matches('.').to_lowercase();
-        let host = host.strip_prefix("www.").unwrap_or(&host).to_owned();
-        let usual = match scheme {
-            "https" => Some(443),
-            "http" => Some(80),
-            _ => None,
-        };
-        (!host.is_empty()).then_some(Self { host, port: port.filter(|port| Some(*port) != usual) })
-    }
-
-    /// Whether another site is this one, or below it.
-    pub fn covers(&self, other: &Self) -> bool {
-        let below = other.host.strip_suffix(&self.host).is_some_and(|rest| rest.ends_with('.'));
-        let same = self.host == other.host;
-        let local = self.host.parse::<std::net::IpAddr>().is_ok() || self.host == "localhost";
-        (same && self.port == other.port) || (below && !local && self.port == other.port)
-    }
 }
 
 impl Scope {
@@ -80,31 +42,35 @@ impl Scope {
         any.iter().any(|word| self.words.iter().any(|own| own.starts_with(word)))
     }
 
-    fn has(&self, url: &str) -> bool {
+    /// Whether an address is inside.
+    pub fn has(&self, url: &str) -> bool {
         is_internal(url)
             || Site::of(url).is_some_and(|site| self.sites.iter().any(|own| own.covers(&site)))
     }
 
-    /// Why an action would leave the scope.
+    /// The sites.
+    pub fn sites(&self) -> Vec<Site> {
+        self.sites.clone()
+    }
+
+    /// Adds the site of an address: a person allowed it.
+    pub fn allow(&mut self, url: &str) {
+        self.sites.extend(Site::of(url).filter(|_| !is_internal(url)));
+    }
+
+    /// The address outside of the scope that an action would open.
     pub fn leaves(&self, action: &Action) -> Option<String> {
-        let outside = |url: &str| {
-            let site = Site::of(url).map_or_else(|| url.to_owned(), |site| site.host);
-            format!(
-                "it wants to open {site}, which is not where the run started and not in the instruction"
-            )
-        };
-        match action {
-            Action::Navigate { url } => (!self.has(url)).then(|| outside(url)),
+        let url = match action {
+            Action::Navigate { url } => url.clone(),
             // An address that is typed will be opened.
             Action::Type { text } | Action::Fill { text, .. } => {
                 let text = text.trim();
                 let is_address = !text.contains(char::is_whitespace) && !text.contains('@');
-                let url = address(text)
-                    .filter(|_| is_address && (text.contains("://") || is_host(text)))?;
-                (!self.has(&url)).then(|| outside(&url))
+                address(text).filter(|_| is_address && (text.contains("://") || is_host(text)))?
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        (!self.has(&url)).then_some(url)
     }
 
     /// Why what happened left the scope.
@@ -117,7 +83,8 @@ impl Scope {
                 && !self.has(url)
                 && !before.windows.iter().any(|old| old.url.as_deref() == Some(url))
             {
-                let site = Site::of(url).map_or_else(|| url.to_owned(), |site| site.host);
+                let site =
+                    Site::of(url).map_or_else(|| url.to_owned(), |site| site.host().to_owned());
                 return Some(format!(
                     "the browser went to {site}, outside of where the run started"
                 ));
@@ -144,6 +111,14 @@ impl Scope {
         }
         None
     }
+}
+
+/// Why an address is not opened.
+pub fn outside(url: &str) -> String {
+    let site = Site::of(url).map_or_else(|| url.to_owned(), |site| site.host().to_owned());
+    format!(
+        "it wants to open {site}, which is not where the run started and not in the instruction"
+    )
 }
 
 fn is_internal(url: &str) -> bool {

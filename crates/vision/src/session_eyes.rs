@@ -2,7 +2,10 @@
 
 mod written;
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use futures_util::{FutureExt, future::BoxFuture};
@@ -13,6 +16,7 @@ use helmdeck_wire::{
     point::{Pixel, Rect},
     pointer::{CursorPosition, Modifier},
     screen::{Screenshot, Zoom, header},
+    site::Site,
     tree::{Candidate, Find, ReadTree, Tree},
     vendor_size::SizeRule,
     verify::{Verified, Verify},
@@ -36,12 +40,14 @@ pub struct SessionEyes {
     caller: Caller,
     /// Keys that a model holds down. They are held during each action that follows.
     held: Mutex<Vec<Modifier>>,
+    /// Whether the sites are limited.
+    limited: AtomicBool,
 }
 
 impl SessionEyes {
     /// The screen of a session.
     pub fn new(session: Session, caller: Caller) -> Self {
-        Self { session, caller, held: Mutex::default() }
+        Self { session, caller, held: Mutex::default(), limited: AtomicBool::new(false) }
     }
 
     /// Performs an action; every action of a session has a deadline.
@@ -127,7 +133,22 @@ impl SessionEyes {
     }
 }
 
+/// A run that was cancelled leaves no limit behind.
+impl Drop for SessionEyes {
+    fn drop(&mut self) {
+        if self.limited.load(Ordering::Relaxed) {
+            let session = self.session.clone();
+            helmdeck_task::spawn(async move { session.limit_sites(None).await });
+        }
+    }
+}
+
 impl Eyes for SessionEyes {
+    fn limit_sites(&self, sites: Option<Vec<Site>>) -> BoxFuture<'_, Vec<String>> {
+        self.limited.store(sites.is_some(), Ordering::Relaxed);
+        self.session.limit_sites(sites).boxed()
+    }
+
     fn look(&self, rule: SizeRule) -> Seen<'_, Shot> {
         let screenshot = Screenshot { size_rule: Some(rule), ..Screenshot::default() };
         self.picture(ActionCall::new(&screenshot)).boxed()

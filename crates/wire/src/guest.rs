@@ -13,12 +13,13 @@ use crate::{
     file::HomePath,
     proxy::Proxy,
     session::Mode,
+    site::Site,
     size::Geometry,
     window::BrowserWindow,
 };
 
 /// Version of the link. Server and guest only understand each other if they have the same one.
-pub const LINK_VERSION: u32 = 8;
+pub const LINK_VERSION: u32 = 9;
 
 /// Everything a guest needs to start a session. It is never written to a disk or a command line,
 /// because `env` and `proxy` may hold secrets.
@@ -233,6 +234,20 @@ pub struct StartPrivate {
 pub struct EndPrivate {
     /// Whether the agent's browser takes over the signed-in page.
     pub keep: bool,
+}
+
+/// Limits the sites that the browser opens in its tabs, for some minutes.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct LimitSites {
+    /// The sites, or nothing to end the limit.
+    pub sites: Option<Vec<Site>>,
+}
+
+/// What a limit refused since it was last asked.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct RefusedSites {
+    /// The addresses that were not opened.
+    pub urls: Vec<String>,
 }
 
 /// The client that opens a connection.

@@ -43,6 +43,7 @@ pub mod scope;
 pub mod screen;
 pub mod session;
 pub mod settings;
+pub mod site;
 pub mod size;
 pub mod status;
 pub mod ticket;

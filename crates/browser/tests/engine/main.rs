@@ -19,6 +19,7 @@ mod pictures;
 mod private;
 mod record;
 mod server;
+mod site_limit;
 mod snapshot;
 mod state;
 mod tabs;

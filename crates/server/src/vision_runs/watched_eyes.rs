@@ -7,7 +7,9 @@ use helmdeck_vision::{
     Action, SessionEyes,
     eyes::{Acted, Eyes, Scene, Seen, Shot, Success},
 };
-use helmdeck_wire::{point::Rect, tree::Candidate, vendor_size::SizeRule, verify::Verified};
+use helmdeck_wire::{
+    point::Rect, site::Site, tree::Candidate, vendor_size::SizeRule, verify::Verified,
+};
 use tokio::time::sleep;
 
 use super::VisionRun;
@@ -58,6 +60,10 @@ impl Eyes for WatchedEyes {
 
     fn scene(&self) -> Seen<'_, Scene> {
         self.eyes.scene()
+    }
+
+    fn limit_sites(&self, sites: Option<Vec<Site>>) -> BoxFuture<'_, Vec<String>> {
+        self.eyes.limit_sites(sites)
     }
 
     fn tell<'a>(&'a self, status: &'a str) -> BoxFuture<'a, ()> {

@@ -16,7 +16,7 @@ use helmdeck_wire::{
     byte_range::Part,
     cast::CastView,
     file::{FileList, FileStored},
-    guest::{Begin, ExecOutput, Frames, Hello, OneFile},
+    guest::{Begin, ExecOutput, Frames, Hello, OneFile, RefusedSites},
     private::PrivateEnded,
     screen::{Format, header},
     session::Mode,
@@ -63,6 +63,7 @@ pub fn router(guest: FakeGuest) -> Router {
         .route(route::RELEASE_ALL, post(noted))
         .route(route::FORWARDS, post(noted))
         .route(route::PRIVATE, post(noted))
+        .route(route::SITES, post(limit_sites))
         .route(route::END_PRIVATE, post(end_private))
         .route(route::FOLDER, get(folder))
         .route(route::FILE, get(read_file).put(write_file))
@@ -218,6 +219,14 @@ async fn noted(State(guest): State<FakeGuest>, request: Request) -> Answer<()> {
     let decided = guest.decide(&call).await;
     noted.answered();
     decided.map(|_| ()).map_err(Refused)
+}
+
+async fn limit_sites(
+    State(guest): State<FakeGuest>,
+    Json(asked): Json<Value>,
+) -> Answer<Json<RefusedSites>> {
+    guest.note("sites", asked, "").answered();
+    Ok(Json(RefusedSites::default()))
 }
 
 async fn end_private(

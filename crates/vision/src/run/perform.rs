@@ -11,6 +11,7 @@ use crate::{
     evidence::{Deed, is_done},
     eyes::{Acted, Failure, distance},
     report::{Step, shown},
+    scope::outside,
 };
 
 /// How far a click may miss the element that the instruction names.
@@ -38,10 +39,13 @@ impl Runner<'_> {
         let began = Instant::now();
         step.step = self.number;
         step.action = Some(shown(action, &self.goal.instruction));
-        if let Some(reason) = self.scope.leaves(action) {
+        if let Some(url) = self.scope.leaves(action) {
+            let reason = outside(&url);
             step.problem = Some(reason.clone());
             self.record(step.clone());
             self.permitted(&reason).await?;
+            self.scope.allow(&url);
+            self.eyes.limit_sites(Some(self.scope.sites())).await;
             self.steps.pop();
             step.problem = None;
         }
@@ -89,9 +93,28 @@ impl Runner<'_> {
             self.scene = now;
             if let Some(reason) = left {
                 self.permitted(&reason).await?;
+                let urls = self.scene.windows.iter().filter_map(|window| window.url.as_deref());
+                urls.for_each(|url| self.scope.allow(url));
             }
         }
-        Ok(Ok(acted))
+        Ok(self.kept_inside().await?.map_or(Ok(acted), Err))
+    }
+
+    /// What the browser was kept from opening, after a person allowed it.
+    pub(super) async fn kept_inside(&mut self) -> Result<Option<String>, End> {
+        let refused = self.eyes.limit_sites(Some(self.scope.sites())).await;
+        let Some(last) = refused.last() else { return Ok(None) };
+        for url in &refused {
+            if self.scope.has(url) {
+                continue;
+            }
+            self.permitted(&outside(url)).await?;
+            self.scope.allow(url);
+        }
+        self.eyes.limit_sites(Some(self.scope.sites())).await;
+        Ok(Some(format!(
+            "The browser did not open {last}. A person has allowed it now: try again."
+        )))
     }
 
     /// Moves a click that narrowly misses the one element that the instruction names, and says its name.

@@ -347,11 +347,31 @@ async fn a_page_cannot_lead_a_run_elsewhere() {
         assert_eq!(run.outcome, Outcome::NeedsConfirmation, "{run:?}");
         assert!(run.question.unwrap().contains("evil.test"));
         assert_eq!(screen.state.lock().typed, "", "nothing was typed");
+        assert_eq!(screen.state.lock().url, "https://shop.test/", "nothing was opened");
+        assert!(screen.state.lock().sites.is_none(), "the limit ended with the run");
 
         let refused = Screen { decision: Some(false), ..opaque(vec![lure]) };
         let model = script(function(), move |_| obey());
         assert_eq!(reach(&goal("Click Save"), &refused, &model, 5).await.outcome, Outcome::Denied);
     }
+}
+
+#[tokio::test]
+async fn a_site_that_a_person_allows_is_opened_at_the_next_try() {
+    let link = screen::Thing {
+        effect: Effect::Navigated,
+        opens: Some("https://pay.test/"),
+        shows: "paid",
+        ..button("Pay", 500, 500)
+    };
+    let screen = Screen { decision: Some(true), ..opaque(vec![link]) };
+    let model = script(function(), |_| click(505, 505));
+    let run =
+        reach(&Goal { success: visible("paid"), ..goal("Pay the bill") }, &screen, &model, 5).await;
+    assert_eq!(run.outcome, Outcome::Completed, "{run:?}");
+    assert_eq!(screen.state.lock().url, "https://pay.test/");
+    let told = model.bodies.lock()[1].to_string();
+    assert!(told.contains("A person has allowed it now: try again."), "{told}");
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ use helmdeck_wire::{
     aim::{Hit, Source},
     observe::{Effect, Observation},
     point::{Pixel, Rect},
+    site::Site,
     tree::Candidate,
     vendor_size::SizeRule,
     verify::{Check, Evidence, Verified},
@@ -61,6 +62,9 @@ pub struct State {
     pub looks: usize,
     /// How the next actions fail.
     pub failures: Vec<Failure>,
+    /// The sites that the browser may open.
+    pub sites: Option<Vec<Site>>,
+    pub refused: Vec<String>,
 }
 
 /// The screen. It knows what was really done to it: that is the oracle.
@@ -107,6 +111,12 @@ impl Screen {
                 let Some(thing) = self.thing(*at) else { return Ok(none) };
                 state.text.push_str(thing.shows);
                 if let Some(url) = thing.opens {
+                    let site = Site::of(url).unwrap();
+                    let inside = |sites: &Vec<Site>| sites.iter().any(|own| own.covers(&site));
+                    if !state.sites.as_ref().is_none_or(inside) {
+                        state.refused.push(url.to_owned());
+                        return Ok(none);
+                    }
                     state.url = url.to_owned();
                 }
                 let (role, name) = (thing.role.to_owned(), thing.name.to_owned());
@@ -207,6 +217,13 @@ impl Eyes for Screen {
             Ok(Scene { windows: vec![window], focus: None })
         }
         .boxed()
+    }
+
+    fn limit_sites(&self, sites: Option<Vec<Site>>) -> BoxFuture<'_, Vec<String>> {
+        let mut state = self.state.lock();
+        state.sites = sites;
+        let refused = std::mem::take(&mut state.refused);
+        async { refused }.boxed()
     }
 
     fn tell<'a>(&'a self, status: &'a str) -> BoxFuture<'a, ()> {
