@@ -4,6 +4,7 @@ use helmdeck_wire::{
     aim::Hit,
     observe::{Effect, Observation},
     point::{Pixel, Rect},
+    site::Site,
 };
 
 use crate::{
@@ -12,7 +13,6 @@ use crate::{
     element::Element,
     eyes::{Scene, middle},
     keys,
-    scope::Site,
 };
 
 /// How far from the middle a click may be, in parts of the side.
