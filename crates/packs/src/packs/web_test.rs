@@ -3,13 +3,13 @@
 use helmdeck_vision::{
     Goal, Outcome,
     eyes::{Spent, Success},
-    scope::Site,
 };
 use helmdeck_wire::{
     ErrorCode,
     browser::{Snapshot, Until},
     nature::{Nature, Style},
     session::Mode,
+    site::Site,
     verify::{Check, Condition, Verified, VerifyPage},
 };
 use schemars::JsonSchema;
