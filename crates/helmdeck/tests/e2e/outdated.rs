@@ -66,7 +66,8 @@ async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, change: fn(&mut [
 /// Same length as the original, so that the rest of the reply is unchanged.
 fn change_version(bytes: &mut [u8]) {
     if let Some(at) = bytes.windows(FIELD.len()).position(|part| part == FIELD) {
-        bytes[at + FIELD.len()] = b'9';
+        let digit = &mut bytes[at + FIELD.len()];
+        *digit = if *digit == b'9' { b'8' } else { b'9' };
     }
 }
 

@@ -4,16 +4,18 @@
 use std::time::Duration;
 
 use helmdeck_testkit::{Desk, Watcher, eventually, fake::FakeServer};
+use helmdeck_wire::guest::LINK_VERSION;
 use serde_json::{Value, json};
 
 const SOON: Duration = Duration::from_secs(20);
+const OTHER_VERSION: u32 = LINK_VERSION + 1;
 
 /// A desktop whose server was replaced by one of another version.
 async fn outdated(server: &mut FakeServer) -> String {
     let client = server.client("agent", "sessions:*");
     let id = Desk::desktop(&client).await.id;
     server.leave().await;
-    server.runtime.guest(&id).speak_link(9);
+    server.runtime.guest(&id).speak_link(OTHER_VERSION);
     server.restart().await;
     id
 }
@@ -87,9 +89,9 @@ async fn a_dead_session_of_another_version_is_eventually_shown_as_ended() {
 async fn a_new_guest_of_another_version_fails_the_start() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
-    server.runtime.speak_link(9);
+    server.runtime.speak_link(OTHER_VERSION);
     let message = client.post("/api/v1/sessions", &json!({})).await;
     let message = message.expect_error(500, "create_failed");
-    assert!(message.contains("link version 9"), "{message}");
+    assert!(message.contains(&format!("link version {OTHER_VERSION}")), "{message}");
     assert!(server.runtime.guests().is_empty());
 }
