@@ -21,13 +21,14 @@ mod here {
     use std::{
         error::Error,
         io::{Write, stderr},
-        net::SocketAddr,
+        net::{IpAddr, SocketAddr},
         path::{Path, PathBuf},
         time::{Duration, Instant},
     };
 
     pub use helmdeck_server::Config;
     use helmdeck_server::token::{Grant, Signer};
+    use http::uri::Authority;
     use parking_lot::Mutex;
 
     use super::Bearer;
@@ -65,6 +66,17 @@ mod here {
     /// Its address, and the file with its certificate if it speaks TLS.
     pub fn address(config: &Config) -> Result<(SocketAddr, Option<PathBuf>), Box<dyn Error>> {
         Ok((config.addr, config.certificate_in_use()))
+    }
+
+    /// Whether a server with this address runs on this machine.
+    pub fn is_here(config: &Config, authority: &Authority) -> bool {
+        let host = authority.host().trim_matches(['[', ']']);
+        let ip = host.parse::<IpAddr>();
+        let own = |ip| authority.port_u16().is_some_and(|it| SocketAddr::new(ip, it) == config.addr);
+        match ip {
+            Ok(ip) => ip.is_loopback() || own(ip),
+            Err(_) => host.eq_ignore_ascii_case("localhost"),
+        }
     }
 
     /// Creates tokens with this machine's secret.
@@ -110,6 +122,8 @@ mod nowhere {
         path::{Path, PathBuf},
     };
 
+    use http::uri::Authority;
+
     use super::Bearer;
 
     /// No settings.
@@ -123,6 +137,11 @@ mod nowhere {
     /// No address.
     pub fn address(_: &Config) -> Result<(SocketAddr, Option<PathBuf>), Box<dyn Error>> {
         Err("no server is named: log in with `helmdeck login URL`, or set HELMDECK_URL".into())
+    }
+
+    /// No.
+    pub fn is_here(_: &Config, _: &Authority) -> bool {
+        false
     }
 
     /// No secret.

@@ -79,8 +79,9 @@ impl fmt::Display for NoSocket {
 impl Error for NoSocket {}
 
 impl Remote {
-    /// The server at `url`, else the one in the settings; with `token`, else our own. `ca_file` has
-    /// certificates to trust besides those of the system.
+    /// The server at `url`, else the one in the settings. Without `token`, it must be this machine's
+    /// server, for which tokens are created. `ca_file` has certificates to trust besides those of
+    /// the system.
     pub fn new(
         config: &Config,
         url: Option<&str>,
@@ -114,7 +115,14 @@ impl Remote {
         };
         let right = match token {
             Some(token) => Right::Given(token.clone()),
-            None => Right::Own(Mint::open(config, bearer)?),
+            None if url.is_none() || local::is_here(config, &authority) => {
+                Right::Own(Mint::open(config, bearer)?)
+            }
+            None => {
+                let url = url.unwrap_or_default();
+                let advice = format!("log in with `helmdeck login {url}`, or set HELMDECK_TOKEN");
+                return Err(format!("no token for {url}: {advice}").into());
+            }
         };
         Ok(Self { authority, prefix, trust, right })
     }
@@ -235,6 +243,33 @@ mod tests {
         assert_eq!(parsed("HTTPS://[::1]:3000/").unwrap(), "https [::1]:3000 ");
         for bad in ["localhost:3000", "ftp://a", "a.example", "", "/x", "wss://a"] {
             assert_eq!(parsed(bad), None, "{bad}");
+        }
+    }
+
+    #[cfg(feature = "server")]
+    #[test]
+    fn no_token_of_this_machine_is_created_for_another_server() {
+        let data = tempfile::tempdir().unwrap();
+        let folder = data.path().to_str().unwrap().to_owned();
+        let options = [("HELMDECK_DATA_DIR", folder), ("HELMDECK_ADDR", "10.1.2.3:3000".into())];
+        let options = options.map(|(name, value)| (name.to_owned(), value));
+        let config = Config::load(None, options.into_iter()).unwrap();
+        let open = |url, token| Remote::new(&config, Some(url), token, None);
+        for url in [
+            "http://desk.example.com",
+            "https://desk.example.com:3000/prefix",
+            "http://10.1.2.4:3000",
+            "http://10.1.2.3:3001",
+            "http://localhost@desk.example.com",
+            "http://localhost.example.com",
+        ] {
+            let refused = open(url, None).err().expect(url).to_string();
+            assert!(refused.contains(&format!("helmdeck login {url}")), "{refused}");
+            assert!(open(url, Some(&SecretString::from("given"))).is_ok(), "{url}");
+        }
+        let local = ["http://10.1.2.3:3000", "http://127.0.0.1:9", "https://[::1]/", "http://localhost"];
+        for url in local {
+            assert!(open(url, None).is_ok(), "{url}");
         }
     }
 }

@@ -13,11 +13,12 @@ use crate::{
 /// Options that select the server.
 #[derive(Clone, clap::Args)]
 pub struct ServerArgs {
-    /// Address of the server. Defaults to the one of `helmdeck login`, then to this machine's.
+    /// Address of the server. Defaults to the one of `helmdeck login`, then to this machine's. With
+    /// a token and without an address, it is this machine's.
     #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
     url: Option<String>,
-    /// Token for the server. Defaults to the one of `helmdeck login`; otherwise one is created with
-    /// this machine's secret.
+    /// Token for the server. Defaults to the one of `helmdeck login` at that address. For the server
+    /// of this machine, one is created with its secret.
     #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
     token: Option<SecretString>,
     /// A PEM file with certificates to trust, for a server whose certificate this machine does not
