@@ -2,6 +2,7 @@
 
 use std::{io, os::fd::OwnedFd, time::Duration};
 
+use bytes::{Buf, BytesMut};
 use helmdeck_link::exec::{Message, Piece, Receiver, send};
 use helmdeck_spawn::{Ending, ending};
 use helmdeck_wire::{
@@ -40,6 +41,10 @@ const SEND_DEADLINE: Duration = Duration::from_secs(60);
 const HANG_UP_GRACE: Duration = Duration::from_millis(500);
 /// How often to check whether a program has reopened a terminal that all had closed.
 const CLOSED_PAUSE: Duration = Duration::from_millis(200);
+/// Typed input that is kept while programs do not read. Beyond, the server waits.
+const MAX_UNREAD: usize = 1 << 20;
+/// How long programs may read nothing of so much input before the terminal is closed.
+const UNREAD_DEADLINE: Duration = Duration::from_secs(600);
 /// Limit on output sent after the end: background programs may write forever.
 const LAST_WORDS: usize = 1 << 20;
 
@@ -165,14 +170,25 @@ async fn down(
     }
 }
 
-/// Writes typed input. Returns when the server has disconnected.
+/// Writes typed input as fast as programs read it. Returns when the server has disconnected, also
+/// while programs read nothing.
 async fn up(pty: &Pty, from: impl AsyncRead + Unpin) {
     let mut messages = Receiver::new(from);
-    while let Some(message) = messages.next().await {
-        match message {
-            Message::Typed(bytes) => pty.write_all(&bytes).await,
-            Message::Resized(size) => pty.resize(size),
-            Message::Stdout(_) | Message::Stderr(_) | Message::Ended(_) => return,
+    let mut unread = BytesMut::new();
+    loop {
+        let full = unread.len() >= MAX_UNREAD;
+        select! {
+            message = messages.next(), if !full => match message {
+                Some(Message::Typed(bytes)) => unread.extend_from_slice(&bytes),
+                Some(Message::Resized(size)) => pty.resize(size),
+                Some(Message::Stdout(_) | Message::Stderr(_) | Message::Ended(_)) | None => return,
+            },
+            written = pty.write(&unread), if !unread.is_empty() => match written {
+                Ok(written @ 1..) => unread.advance(written),
+                // Input after the end is dropped.
+                Ok(0) | Err(_) => unread.clear(),
+            },
+            () = sleep(UNREAD_DEADLINE), if full => return,
         }
     }
 }
@@ -218,16 +234,9 @@ impl Pty {
         rustix::io::read(self.0.get_ref(), chunk)
     }
 
-    /// Writes all input as fast as programs read it. Input after the end is dropped.
-    async fn write_all(&self, mut bytes: &[u8]) {
-        while !bytes.is_empty() {
-            let writing =
-                self.0.async_io(Interest::WRITABLE, |fd| Ok(rustix::io::write(fd, bytes)?));
-            match writing.await {
-                Ok(written @ 1..) => bytes = bytes.get(written..).unwrap_or_default(),
-                Ok(0) | Err(_) => return,
-            }
-        }
+    /// Writes the beginning of some input; waits while programs read nothing. Cancel-safe.
+    async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.async_io(Interest::WRITABLE, |fd| Ok(rustix::io::write(fd, bytes)?)).await
     }
 
     fn resize(&self, size: TerminalSize) {
@@ -235,5 +244,30 @@ impl Pty {
         let size = Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
         // Fails when the terminal is gone.
         let _ = tcsetwinsize(self.0.get_ref(), size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
+    use tokio::io::duplex;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_disconnect_is_noticed_while_programs_read_nothing() {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+        let ours = openpt(flags).unwrap();
+        unlockpt(&ours).unwrap();
+        let _theirs = ioctl_tiocgptpeer(&ours, flags).unwrap();
+        let pty = Pty::new(ours).unwrap();
+        let (mut server, guest) = duplex(16 << 10);
+        let pasting = async {
+            let lines = "a line that nothing reads\n".repeat(8_000);
+            send(&mut server, Message::Typed(lines.into())).await.unwrap();
+            drop(server);
+        };
+        let relayed = async { tokio::join!(up(&pty, guest), pasting) };
+        timeout(Duration::from_secs(10), relayed).await.expect("it ends with the connection");
     }
 }
