@@ -15,7 +15,7 @@ use std::{
 use helmdeck_cdp::Current;
 use helmdeck_wire::{
     browser::{
-        Acted, ClickElement, Clicked, Emulate, Emulated, Emulation, Execute, Executed, ExportState,
+        Acted, ClickElement, Clicked, ConcealField, Concealed, Emulate, Emulated, Emulation, Execute, Executed, ExportState,
         Extract, Extracted, HoverElement, ImportState, Imported, Interact, Interaction, Markdown,
         MarkdownText, Navigate, Navigated, PageScreenshot, Patience, Pdf, PdfDocument, PressKeys,
         SelectOptions, Selected, Snapshot, SnapshotText, StorageState, TabAction, TabId, TabList,
@@ -216,6 +216,12 @@ impl Browser {
     pub async fn select(&self, select: &SelectOptions) -> Result<Selected, BrowserError> {
         let SelectOptions { tab, timeout_s, .. } = select;
         self.alive(tab.as_ref(), false, *timeout_s).await?.select(select).await
+    }
+
+    /// Draws the text of a field as dots, and leaves it out of lists of elements, until it is empty.
+    pub async fn conceal(&self, conceal: &ConcealField) -> Result<Concealed, BrowserError> {
+        let ConcealField { tab, timeout_s, .. } = conceal;
+        self.alive(tab.as_ref(), false, *timeout_s).await?.conceal(conceal).await
     }
 
     /// Presses keys in the page.

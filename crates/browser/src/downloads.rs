@@ -61,7 +61,9 @@ impl Downloads {
 
     pub fn begun(&mut self, begun: Begun) {
         if self.known.len() >= MOST {
-            self.known.remove(0);
+            // A forgotten download that is not complete would keep its number as a name.
+            let oldest = self.known.iter().position(|known| known.over);
+            self.known.remove(oldest.unwrap_or_default());
         }
         let path = format!("{FOLDER}/{}", begun.suggested_filename);
         let told = Downloaded { path, complete: false, size: None };

@@ -427,6 +427,37 @@
     return {};
   }
 
+  // The style that draws text as dots.
+  const DOTS = '-webkit-text-security';
+  const isConcealed = (element) => getComputedStyle(element).getPropertyValue(DOTS) !== 'none';
+
+  // Draws the text of a field as dots until the field is empty.
+  function conceal(element) {
+    const field = control(element);
+    if (!call(field, 'matches', 'input,textarea')) return { refused: 'is not a field' };
+    const style = get(field, 'style');
+    const draw = () => {
+      const drawn = style.getPropertyValue(DOTS) === 'disc' && style.getPropertyPriority(DOTS) === 'important';
+      if (!drawn) style.setProperty(DOTS, 'disc', 'important');
+    };
+    const watcher = new MutationObserver(draw);
+    let held = field.value !== '';
+    const typed = () => {
+      if (field.value !== '' || !held) return void (held ||= field.value !== '');
+      watcher.disconnect();
+      call(field, 'removeEventListener', 'input', typed);
+      style.removeProperty(DOTS);
+    };
+    draw();
+    // Pages may write their styles again.
+    watcher.observe(field, { attributes: true, attributeFilter: ['style'] });
+    call(field, 'addEventListener', 'input', typed);
+    // A document without an address has that of its creator; one without an origin belongs to no site.
+    const site = globalThis.origin;
+    const own = site !== 'null' && location.origin === site;
+    return { content: own ? location.href : site === 'null' ? '' : `${site}/` };
+  }
+
   const DOING = {
     nothing: () => ({}),
     show: (element) => (scroll(element, 'nearest'), {}),
@@ -437,6 +468,7 @@
     fill,
     choose,
     file,
+    conceal,
   };
 
   function ready(element, ask) {
@@ -530,6 +562,6 @@
     return { scrolled: { x: scrollX, y: scrollY }, corner, scale };
   }
 
-  const its = { get, call, attribute, kind, said, tidy, cut, above, within, box, role, name, hitAt, reaches, DOING };
+  const its = { get, call, attribute, kind, said, tidy, cut, above, within, box, role, name, hitAt, reaches, isConcealed, DOING };
   globalThis.helmdeck = { until, seen, survey, view, kept: null, its };
 })();

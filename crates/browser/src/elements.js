@@ -3,12 +3,14 @@
 // what is done for each of them is fast: roles by tag, and texts only where they are names.
 (() => {
   if (Object.hasOwn(helmdeck, 'elements')) return;
-  const { get, call, attribute, kind, said, tidy, cut, above, within, role, name, hitAt, reaches, DOING } = helmdeck.its;
+  const { get, call, attribute, kind, said, tidy, cut, above, within, role, name, hitAt, reaches, isConcealed, DOING } = helmdeck.its;
 
   // The longest name and value.
   const [NAME, VALUE] = [300, 2000];
-  // Larger texts are left to their parts.
+  // Larger texts are left to their parts, unless only they have what is wanted.
   const LONG_TEXT = 1000;
+  // What is shown around a wanted part of a long text.
+  const AROUND = 40;
   // Elements that are checked for being covered; the rest count as visible.
   const CHECKED = 600;
   const words = (text) => new Set(text.split(' '));
@@ -156,9 +158,9 @@
     const tag = tagName(element);
     if (tag === 'INPUT') {
       if (/^(password|hidden|file|checkbox|radio|button|submit|reset|image)$/.test(element.type)) return '';
-      return element.value;
+      return element.value && isConcealed(element) ? '' : element.value;
     }
-    if (tag === 'TEXTAREA') return element.value;
+    if (tag === 'TEXTAREA') return element.value && isConcealed(element) ? '' : element.value;
     if (tag === 'SELECT') return [...element.selectedOptions].map((option) => tidy(option.label)).join(', ');
     if (tag === 'PROGRESS' || tag === 'METER') return String(element.value);
     const told = attribute(element, 'aria-valuetext') ?? attribute(element, 'aria-valuenow');
@@ -185,7 +187,8 @@
     add('expanded', open === 'true');
     add('collapsed', open === 'false');
     add('invalid', own['aria-invalid'] != null && own['aria-invalid'] !== 'false');
-    add('protected', tag === 'INPUT' && element.type === 'password');
+    const password = tag === 'INPUT' && element.type === 'password';
+    add('protected', password || (/^(INPUT|TEXTAREA)$/.test(tag) && element.value && isConcealed(element)));
     add('modal', own['aria-modal'] === 'true' || (tag === 'DIALOG' && matches(element, ':modal')));
     return list;
   }
@@ -236,11 +239,26 @@
     return false;
   }
 
+  // The part of a text that is listed: its beginning, unless what is wanted comes later.
+  function excerpt(text, wanted, most) {
+    const at = wanted && text.length > most ? text.toLowerCase().indexOf(wanted) : -1;
+    if (at < 0 || at + wanted.length <= most) return cut(text, most);
+    const from = Math.max(0, at - AROUND);
+    return `${from > 0 ? '…' : ''}${cut(text.slice(from), Math.max(most, wanted.length + 2 * AROUND))}`;
+  }
+
+  // Whether a long text has what is wanted, and no element in it has all of that.
+  function isInnermost(element, tag, text, wanted) {
+    const has = (it) => it.toLowerCase().includes(wanted);
+    return wanted != null && has(text) && ![...children(element, tag)].some((inner) => has(tidy(said(inner))));
+  }
+
   const isAway = (rect) => rect.bottom <= 0 || rect.right <= 0 || rect.top >= innerHeight || rect.left >= innerWidth;
   const round = (rect) => [rect.x, rect.y, rect.width, rect.height].map((it) => Math.round(it * 10) / 10);
 
   // With `shown`, a page in the background has none; with `inView`, those out of view are left out.
-  function elements({ most, shown, inView }) {
+  // Of a long text, the part with `wanted`, a text in lower case, is listed.
+  function elements({ most, shown, inView, wanted = null }) {
     const list = [];
     const focused = focusedElement();
     let [checked, truncated] = [0, false];
@@ -249,7 +267,8 @@
       return ++checked > CHECKED ? 'visible' : exposure(element, rect);
     };
     const add = (element, parent, role, name, value, states, rect) => {
-      list.push([reference(element), parent, role, cut(name, NAME), cut(value, VALUE), states, round(rect), look(element, rect)]);
+      const texts = [excerpt(name, wanted, NAME), excerpt(value, wanted, VALUE)];
+      list.push([reference(element), parent, role, ...texts, states, round(rect), look(element, rect)]);
       return list.length - 1;
     };
     const root = shown && get(document, 'hidden') ? null : get(document, 'documentElement');
@@ -288,9 +307,10 @@
           inside = inside || (name !== '' && (usable || click || NAMED_BY_TEXT.has(role)));
         } else if (!inside && ownText(element)) {
           const text = tidy(said(element));
-          if (text !== '' && text.length <= LONG_TEXT) {
+          const short = text.length <= LONG_TEXT;
+          if (text !== '' && (short || isInnermost(element, tag, text, wanted))) {
             at = add(element, parent, 'text', text, '', [], textBox(element));
-            inside = true;
+            inside = short;
           }
         }
       }

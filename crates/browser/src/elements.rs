@@ -160,14 +160,16 @@ impl Browser {
         Ok(tabs.map(|tab| ShownTab { id: tab.id, title: tab.title }).collect())
     }
 
-    /// The elements of a tab; defaults to the active one. Waits no longer than `within`.
+    /// The elements of a tab; defaults to the active one. Of long texts, the part with `wanted`, in
+    /// lower case, is listed. Waits no longer than `within`.
     pub async fn elements(
         &self,
         tab: Option<&TabId>,
+        wanted: Option<&str>,
         within: Duration,
     ) -> Result<PageElements, BrowserError> {
         let action = self.look(tab, Instant::now() + within).await?;
-        action.elements(&json!({ "most": MAX_ELEMENTS })).await
+        action.elements(&json!({ "most": MAX_ELEMENTS, "wanted": wanted })).await
     }
 
     /// The same, without elements if the tab is in the background; with `in_view`, without those
@@ -176,10 +178,12 @@ impl Browser {
         &self,
         tab: &TabId,
         in_view: bool,
+        wanted: Option<&str>,
         within: Duration,
     ) -> Result<PageElements, BrowserError> {
         let action = self.look(Some(tab), Instant::now() + within).await?;
-        let wanted = json!({ "most": MAX_ELEMENTS, "shown": true, "inView": in_view });
+        let most = MAX_ELEMENTS;
+        let wanted = json!({ "most": most, "shown": true, "inView": in_view, "wanted": wanted });
         action.elements(&wanted).await
     }
 

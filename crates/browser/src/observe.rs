@@ -148,18 +148,22 @@ impl PageWatch {
         activity
     }
 
-    /// Waits for any news of the browser or the visible page.
-    pub async fn news(&self) {
-        let page = self.before.as_ref().map(|before| before.page.clone());
-        let page = async {
-            match &page {
-                Some(page) => page.next_news().await,
-                None => std::future::pending().await,
+    /// Waits for any news of the browser or the visible page after this call, also if the future is
+    /// polled later.
+    pub fn news(&self) -> impl Future<Output = ()> + use<'_> {
+        let page = self.before.as_ref().map(|before| before.page.next_news());
+        let browser = self.running.known.news.notified();
+        async move {
+            let page = async {
+                match page {
+                    Some(page) => page.await,
+                    None => std::future::pending().await,
+                }
+            };
+            select! {
+                () = page => {}
+                () = browser => {}
             }
-        };
-        select! {
-            () = page => {}
-            () = self.running.known.news.notified() => {}
         }
     }
 

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use helmdeck_cdp::Cdp;
+use helmdeck_cdp::{Cdp, CdpError};
 use helmdeck_wire::browser::{TabId, Tabs as TabsAction};
 use parking_lot::Mutex;
 use serde::{Deserialize, de::IgnoredAny};
@@ -97,7 +97,7 @@ impl Running {
         listeners: Listeners,
         deadline: Instant,
     ) -> Result<Self, BrowserError> {
-        let folder = incoming.as_ref().map(|incoming| incoming.home().join(downloads::FOLDER));
+        let home = incoming.clone();
         let known = Arc::new(Known {
             tabs: Mutex::default(),
             downloads: Mutex::new(Downloads::new(incoming)),
@@ -111,19 +111,10 @@ impl Running {
         let left = deadline.saturating_duration_since(Instant::now());
         let pages = json!({ "discover": true, "filter": [{ "type": "page" }] });
         let downloads = async {
-            if owner != Owner::Agent {
-                let params = match folder {
-                    Some(folder) => json!({
-                        "behavior": "allow",
-                        "downloadPath": folder,
-                        "eventsEnabled": true,
-                    }),
-                    None => json!({ "behavior": "default", "eventsEnabled": true }),
-                };
-                let method = "Browser.setDownloadBehavior";
-                cdp.call::<IgnoredAny>(None, method, params, left).await?;
+            match owner {
+                Owner::Agent => Ok(()),
+                Owner::Session | Owner::Attached => set_downloads(&cdp, home.as_deref(), left).await,
             }
-            Ok(())
         };
         // An earlier client on this connection may have enabled discovery. Turning it off first
         // makes the browser report all targets again.
@@ -332,6 +323,25 @@ impl Running {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Sets where downloads go: under a number into the folder, where [`Downloads`] renames them, or
+/// where the browser decides.
+pub(crate) async fn set_downloads(
+    cdp: &Cdp,
+    incoming: Option<&Incoming>,
+    left: Duration,
+) -> Result<(), CdpError> {
+    let params = match incoming.map(|incoming| incoming.home().join(downloads::FOLDER)) {
+        Some(folder) => json!({
+            "behavior": "allowAndName",
+            "downloadPath": folder,
+            "eventsEnabled": true,
+        }),
+        None => json!({ "behavior": "default", "eventsEnabled": true }),
+    };
+    cdp.call::<IgnoredAny>(None, "Browser.setDownloadBehavior", params, left).await?;
+    Ok(())
 }
 
 impl Drop for Running {

@@ -2,12 +2,13 @@
 //! as it is.
 
 use std::{
+    collections::HashMap,
     mem,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use helmdeck_cdp::{Cdp, Event, EventStream};
+use helmdeck_cdp::{Cdp, CdpError, Event, EventStream};
 use helmdeck_wire::site::Site;
 use parking_lot::Mutex;
 use serde::{Deserialize, de::IgnoredAny};
@@ -23,11 +24,15 @@ const VALID: Duration = Duration::from_secs(300);
 /// Limit on remembered addresses.
 const REMEMBERED: usize = 100;
 
-/// A limit of one browser, which ends when dropped.
+/// The limits of one browser, which end when dropped.
 pub(crate) struct SiteLimit {
-    rules: Arc<Mutex<Rules>>,
+    owners: Arc<Mutex<Owners>>,
     answering: AbortHandle,
 }
+
+/// What each owner limits. An address has to be within all of them.
+#[derive(Default)]
+struct Owners(HashMap<String, Rules>);
 
 struct Rules {
     sites: Vec<Site>,
@@ -61,48 +66,48 @@ struct Info {
 }
 
 impl Browser {
-    /// Limits the sites that tabs open for some minutes, or ends the limit. Returns the addresses that were refused
-    /// since the last call. A browser that restarts has no limit until the next call.
-    pub async fn limit_sites(&self, sites: Option<Vec<Site>>) -> Result<Vec<String>, BrowserError> {
+    /// Limits the sites that tabs open for some minutes, or ends the owner's limit. Returns the addresses that it
+    /// refused since the last call. A browser that restarts has no limit until the next call.
+    pub async fn limit_sites(
+        &self,
+        owner: &str,
+        sites: Option<Vec<Site>>,
+    ) -> Result<Vec<String>, BrowserError> {
         let Some(sites) = sites else {
-            let ended = self.shared.site_limit.lock().take();
-            return Ok(ended.map(|limit| limit.refused()).unwrap_or_default());
+            let mut current = self.shared.site_limit.lock();
+            let Some(limit) = &*current else { return Ok(Vec::new()) };
+            let refused = limit.owners.lock().end(owner);
+            if limit.owners.lock().0.is_empty() {
+                current.take();
+            }
+            return Ok(refused);
         };
-        if let Some(limit) = &*self.shared.site_limit.lock()
-            && !limit.answering.is_finished()
-        {
-            limit.renew(sites);
-            return Ok(limit.refused());
+        let mut owners = Owners::default();
+        if let Some(limit) = &*self.shared.site_limit.lock() {
+            if !limit.answering.is_finished() {
+                return Ok(limit.owners.lock().renew(owner, sites));
+            }
+            owners = mem::take(&mut *limit.owners.lock());
         }
+        let refused = owners.renew(owner, sites);
         let running = self.own(Instant::now() + SHORT).await?;
-        let limit = SiteLimit::begin(&running.cdp, sites).await?;
+        let limit = SiteLimit::begin(&running.cdp, owners).await?;
         *self.shared.site_limit.lock() = Some(limit);
-        Ok(Vec::new())
+        Ok(refused)
     }
 }
 
 impl SiteLimit {
-    async fn begin(cdp: &Cdp, sites: Vec<Site>) -> Result<Self, BrowserError> {
+    async fn begin(cdp: &Cdp, owners: Owners) -> Result<Self, BrowserError> {
         let session = BrowserSession::open(cdp, SHORT).await?;
         let requests = cdp.events(Some(session.id())).only("Fetch.");
-        let until = Instant::now() + VALID;
-        let rules = Arc::new(Mutex::new(Rules { sites, until, refused: Vec::new() }));
+        let owners = Arc::new(Mutex::new(owners));
         // Requests that wait when the session ends go on.
         let params = json!({ "patterns": [{ "resourceType": "Document" }] });
         cdp.call::<IgnoredAny>(Some(session.id()), "Fetch.enable", params, SHORT).await?;
-        let answering = answer_all(cdp.clone(), session, requests, rules.clone());
+        let answering = answer_all(cdp.clone(), session, requests, owners.clone());
         let answering = helmdeck_task::spawn(answering).abort_handle();
-        Ok(Self { rules, answering })
-    }
-
-    fn renew(&self, sites: Vec<Site>) {
-        let mut rules = self.rules.lock();
-        rules.sites = sites;
-        rules.until = Instant::now() + VALID;
-    }
-
-    fn refused(&self) -> Vec<String> {
-        mem::take(&mut self.rules.lock().refused)
+        Ok(Self { owners, answering })
     }
 }
 
@@ -117,32 +122,62 @@ async fn answer_all(
     cdp: Cdp,
     session: BrowserSession,
     mut requests: EventStream,
-    rules: Arc<Mutex<Rules>>,
+    owners: Arc<Mutex<Owners>>,
 ) {
     while let Some(Ok(event)) = requests.next().await {
-        answer(&cdp, &session, &event, &rules).await;
+        answer(&cdp, &session, &event, &owners).await;
     }
 }
 
-async fn answer(cdp: &Cdp, session: &BrowserSession, event: &Event, rules: &Mutex<Rules>) {
+async fn answer(cdp: &Cdp, session: &BrowserSession, event: &Event, owners: &Mutex<Owners>) {
     let Ok(Paused { request_id, request, frame_id }) = event.read::<Paused>() else { return };
-    let allowed = rules.lock().allow(&request.url) || !is_tab(cdp, session, &frame_id).await;
+    let allowed = owners.lock().allow(&request.url) || !may_be_tab(cdp, session, &frame_id).await;
     let (method, params) = if allowed {
         ("Fetch.continueRequest", json!({ "requestId": request_id }))
     } else {
-        rules.lock().refuse(request.url);
+        owners.lock().refuse(&request.url);
         ("Fetch.failRequest", json!({ "requestId": request_id, "errorReason": "Aborted" }))
     };
     // The browser may have given up the request.
     let _ = cdp.call::<IgnoredAny>(Some(session.id()), method, params, SHORT).await;
 }
 
-/// Whether a frame is the whole page of a tab. Frames inside of pages may show other sites.
-async fn is_tab(cdp: &Cdp, session: &BrowserSession, frame: &str) -> bool {
+/// Whether a frame is the whole page of a tab, or could be. Frames inside of pages may show other sites.
+async fn may_be_tab(cdp: &Cdp, session: &BrowserSession, frame: &str) -> bool {
     let params = json!({ "targetId": frame });
     let described: Result<Described, _> =
         cdp.call(Some(session.id()), "Target.getTargetInfo", params, SHORT).await;
-    described.is_ok_and(|described| described.target_info.kind == "page")
+    match described {
+        Ok(described) => described.target_info.kind == "page",
+        // A frame in the process of its page is no target.
+        Err(CdpError::Refused { .. }) => false,
+        Err(_) => true,
+    }
+}
+
+impl Owners {
+    /// Begins or renews a limit, and returns what it refused.
+    fn renew(&mut self, owner: &str, sites: Vec<Site>) -> Vec<String> {
+        let now = Instant::now();
+        let (until, refused) = (now + VALID, self.end(owner));
+        self.0.retain(|_, rules| now <= rules.until);
+        self.0.insert(owner.to_owned(), Rules { sites, until, refused: Vec::new() });
+        refused
+    }
+
+    /// Ends a limit, and returns what it refused.
+    fn end(&mut self, owner: &str) -> Vec<String> {
+        self.0.remove(owner).map(|rules| rules.refused).unwrap_or_default()
+    }
+
+    fn allow(&self, url: &str) -> bool {
+        self.0.values().all(|rules| rules.allow(url))
+    }
+
+    fn refuse(&mut self, url: &str) {
+        let refusing = self.0.values_mut().filter(|rules| !rules.allow(url));
+        refusing.for_each(|rules| rules.refuse(url));
+    }
 }
 
 impl Rules {
@@ -153,9 +188,34 @@ impl Rules {
             || Site::of(url).is_some_and(|site| self.sites.iter().any(|own| own.covers(&site)))
     }
 
-    fn refuse(&mut self, url: String) {
-        if self.refused.len() < REMEMBERED && !self.refused.contains(&url) {
-            self.refused.push(url);
+    fn refuse(&mut self, url: &str) {
+        if self.refused.len() < REMEMBERED && !self.refused.iter().any(|old| old == url) {
+            self.refused.push(url.to_owned());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_several_owners_hold_together_and_end_one_by_one() {
+        let sites = |hosts: &[&str]| hosts.iter().filter_map(|host| Site::of(host)).collect();
+        let mut owners = Owners::default();
+        owners.renew("one", sites(&["https://a.test", "https://b.test"]));
+        owners.renew("two", sites(&["https://b.test", "https://c.test"]));
+        let allowed = |owners: &Owners| {
+            let urls = ["https://a.test/", "https://b.test/", "https://c.test/"];
+            urls.map(|url| owners.allow(url))
+        };
+        assert_eq!(allowed(&owners), [false, true, false]);
+        owners.refuse("https://a.test/");
+        assert!(owners.end("another").is_empty());
+        assert_eq!(owners.renew("one", sites(&["https://a.test"])), Vec::<String>::new());
+        assert_eq!(owners.end("two"), ["https://a.test/"]);
+        assert_eq!(allowed(&owners), [true, false, false]);
+        owners.end("one");
+        assert_eq!(allowed(&owners), [true; 3]);
     }
 }

@@ -8,17 +8,15 @@ use std::{
 use helmdeck_browser::Incoming;
 use helmdeck_cdp::{Absence, Cdp, CdpError, Client, Current, MAX_REQUEST};
 use helmdeck_wire::{ErrorBody, ErrorCode, error::with_causes, guest::OneClient};
-use serde::de::IgnoredAny;
-use serde_json::json;
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
     sync::mpsc,
 };
 
-use crate::{error::GuestError, handover, nest::HOME, transfers};
+use crate::{error::GuestError, handover, transfers};
 
 /// Long enough for a browser to restart.
-const OPEN_DEADLINE: Duration = Duration::from_secs(25);
+pub const OPEN_DEADLINE: Duration = Duration::from_secs(25);
 
 /// Opens a client's share of the current browser.
 pub async fn open(browser: &Current, whose: &OneClient) -> Result<(Cdp, Client), GuestError> {
@@ -36,20 +34,6 @@ pub async fn open(browser: &Current, whose: &OneClient) -> Result<(Cdp, Client),
     })?;
     let client = cdp.client(&whose.key, OPEN_DEADLINE).await.map_err(unavailable)?;
     Ok((cdp, client))
-}
-
-/// Restores the download folder, because a client's setting ends with the client. Other browsers
-/// than our own decide themselves.
-pub async fn tidy_up(browser: &Cdp, own: bool) {
-    let params = if own {
-        let downloads = format!("{HOME}/Downloads");
-        json!({ "behavior": "allow", "downloadPath": downloads, "eventsEnabled": true })
-    } else {
-        json!({ "behavior": "default", "eventsEnabled": true })
-    };
-    // Fails only with the browser.
-    let method = "Browser.setDownloadBehavior";
-    let _ = browser.call::<IgnoredAny>(None, method, params, OPEN_DEADLINE).await;
 }
 
 /// Passes messages both ways until either side ends. `incoming` is the download folder of the

@@ -16,7 +16,7 @@ use tokio::{
 use super::{Browser, Shared};
 use crate::{
     BrowserError,
-    running::{Owner, Running},
+    running::{Owner, Running, set_downloads},
 };
 
 /// Even a call with a timeout of zero may ask the browser something.
@@ -133,6 +133,18 @@ impl Browser {
         let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
         let cdp = self.shared.current.own(left).await.map_err(|_| self.unavailable())?;
         self.meet(cdp, left).await
+    }
+
+    /// Restores where downloads go, because a client's setting ends with the client. Before the
+    /// first call, nothing follows downloads, and the browser decides.
+    pub async fn restore_downloads(&self, cdp: &Cdp, deadline: Duration) {
+        let followed = {
+            let met = self.shared.met.lock();
+            met.iter().any(|known| known.cdp.is(cdp) && known.running.initialized())
+        };
+        let incoming = self.shared.incoming.as_deref().filter(|_| followed);
+        // Fails only with the browser.
+        let _ = set_downloads(cdp, incoming, deadline).await;
     }
 
     /// The state of a browser. The first call initializes it.

@@ -194,7 +194,9 @@ impl Captured {
             let &[name, value] = pair else { continue };
             let value = self.string(value);
             match self.string(name) {
-                "type" => facts.password = value.eq_ignore_ascii_case("password"),
+                "type" => facts.password |= value.eq_ignore_ascii_case("password"),
+                // A field with a secret: see `conceal` of `element.js`.
+                "style" => facts.password |= value.contains("-webkit-text-security"),
                 "placeholder" => facts.placeholder = tidy(value, 60),
                 "href" => facts.href = tidy(value, 200),
                 "tabindex" => facts.tab_stop = value.parse::<i32>().is_ok_and(|index| index >= 0),

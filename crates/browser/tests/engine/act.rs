@@ -199,7 +199,7 @@ async fn a_cancelled_call_leaves_nothing_pressed() {
 }
 
 #[tokio::test]
-async fn a_download_started_by_a_click_is_reported() {
+async fn a_download_started_by_a_click_is_reported_and_replaces_no_file() {
     let server = Server::start(|path| match path {
         "/file" => Reply::page("abc").header("Content-Disposition: attachment; filename=b.bin"),
         _ => Reply::page(
@@ -221,7 +221,12 @@ async fn a_download_started_by_a_click_is_reported() {
     };
     told("text=Get", "Downloads/b.bin").await;
     told("text=Make", "Downloads/c.txt").await;
-    told("text=Get", "Downloads/b.bin").await;
+    let first = desk.home.path().join("Downloads/b.bin");
+    std::fs::write(&first, "the first, changed by a person").unwrap();
+    told("text=Get", "Downloads/b (1).bin").await;
+    assert_eq!(std::fs::read_to_string(&first).unwrap(), "the first, changed by a person");
+    let second = desk.home.path().join("Downloads/b (1).bin");
+    assert_eq!(std::fs::read_to_string(second).unwrap(), "abc");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Typing, choosing options, pressing keys and uploading.
 
-use helmdeck_wire::ErrorCode;
+use helmdeck_wire::{ErrorCode, browser::ConcealField};
 use serde_json::json;
 
 use crate::{
@@ -174,4 +174,60 @@ async fn files_of_the_home_are_given_to_a_field() {
     assert_eq!(failure(upload("#p", &["b.txt"]).await).0, ErrorCode::ElementNotActionable);
     let two = upload("#g", &["b.txt", "docs/a.txt"]).await;
     assert_eq!(failure(two).0, ErrorCode::ElementNotActionable);
+}
+
+/// The picture of an element.
+async fn picture(desk: &Desk, selector: &str) -> Vec<u8> {
+    desk.screenshot(json!({ "selector": selector })).await.unwrap().bytes.to_vec()
+}
+
+#[tokio::test]
+async fn a_concealed_field_shows_dots_and_is_left_out_of_lists_until_it_is_empty() {
+    let desk = Desk::showing("<label>Code <input id=i autofocus style='caret-color: transparent'></label>").await;
+    let conceal = request::<ConcealField>(json!({ "selector": "#i" }));
+    let concealed = desk.browser.conceal(&conceal).await.unwrap();
+    assert!(!concealed.url.starts_with("http"), "{concealed:?}");
+    let typed = async |text: &str| {
+        desk.type_into(json!({ "selector": "#i", "text": text })).await.unwrap();
+        picture(&desk, "#i").await
+    };
+    let texts = async || {
+        let within = std::time::Duration::from_secs(5);
+        let listed = desk.browser.elements(None, None, within).await.unwrap();
+        let snapshot = desk.browser.snapshot(&request(json!({}))).await.unwrap().snapshot;
+        format!("{listed:?} {snapshot}")
+    };
+    let one = typed("iiiiii").await;
+    assert_eq!(typed("wwwwww").await, one, "every text of the same length looks the same");
+    assert!(!texts().await.contains("wwwwww"), "{}", texts().await);
+    assert!(texts().await.contains("protected"));
+    // The page writes its own styles.
+    desk.value("i.style.cssText = 'caret-color: transparent'").await;
+    assert_eq!(picture(&desk, "#i").await, one);
+
+    typed("").await;
+    assert_ne!(typed("iiiiii").await, one, "the next text is shown");
+    assert!(texts().await.contains("iiiiii"));
+}
+
+#[tokio::test]
+async fn what_is_typed_goes_to_the_site_of_the_frame() {
+    let server = Server::start(|path| match path {
+        "/frame" => Reply::page("<input id=inside>"),
+        other => Reply::page(format!(
+            "<input id=outside><iframe src='{}'></iframe><iframe sandbox srcdoc='<input id=nowhere>'></iframe>",
+            other.split_once('?').unwrap_or_default().1
+        )),
+    })
+    .await;
+    let desk = Desk::start().await;
+    let frame = server.elsewhere("/frame");
+    desk.go(&server.url(&format!("/?{frame}"))).await;
+    let site = async |selector: &str| {
+        let conceal = request::<ConcealField>(json!({ "selector": selector }));
+        desk.browser.conceal(&conceal).await.unwrap().url
+    };
+    assert_eq!(site("#inside").await, frame);
+    assert!(site("#outside").await.starts_with(&server.url("/")));
+    assert_eq!(site("#nowhere").await, "", "a frame without an origin belongs to no site");
 }

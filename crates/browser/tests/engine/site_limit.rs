@@ -33,7 +33,7 @@ async fn a_tab_does_not_leave_the_sites_of_a_limit_and_the_page_stays() {
     let desk = Desk::start().await;
     desk.go(&server.url("/start")).await;
     let sites = || Some(vec![Site::of(&server.url("/")).unwrap()]);
-    assert!(desk.browser.limit_sites(sites()).await.unwrap().is_empty());
+    assert!(desk.browser.limit_sites("run", sites()).await.unwrap().is_empty());
 
     let page = format!(
         "document.body.innerHTML = '<a id=link href={}>link</a> <a id=tab target=_blank href={}>tab</a> \
@@ -47,7 +47,7 @@ async fn a_tab_does_not_leave_the_sites_of_a_limit_and_the_page_stays() {
         desk.click(json!({ "selector": format!("#{id}") })).await.unwrap();
         let mut refused = Vec::new();
         while refused.is_empty() {
-            refused = desk.browser.limit_sites(sites()).await.unwrap();
+            refused = desk.browser.limit_sites("run", sites()).await.unwrap();
         }
         assert_eq!(refused, [elsewhere(path)]);
         let first = desk.tabs(json!({})).await.remove(0).id;
@@ -69,9 +69,9 @@ async fn a_tab_does_not_leave_the_sites_of_a_limit_and_the_page_stays() {
     assert!(!asked_for("/link") && !asked_for("/script") && !asked_for("/tab"), "{asked:?}");
 
     // Without the limit, and for a person, everything is open.
-    desk.browser.limit_sites(None).await.unwrap();
+    desk.browser.limit_sites("run", None).await.unwrap();
     desk.go(&elsewhere("/link")).await;
-    desk.browser.limit_sites(sites()).await.unwrap();
+    desk.browser.limit_sites("run", sites()).await.unwrap();
     desk.browser.handed_over(true);
     desk.go(&elsewhere("/redirect")).await;
     assert!(asked_for("/link") && asked_for("/moved"));
@@ -89,11 +89,11 @@ async fn a_redirect_to_another_site_is_refused() {
     let desk = Desk::start().await;
     desk.go(&server.url("/")).await;
     let sites = || Some(vec![Site::of(&server.url("/")).unwrap()]);
-    desk.browser.limit_sites(sites()).await.unwrap();
+    desk.browser.limit_sites("run", sites()).await.unwrap();
     desk.click(json!({ "selector": "a" })).await.unwrap();
     let mut refused = Vec::new();
     while refused.is_empty() {
-        refused = desk.browser.limit_sites(sites()).await.unwrap();
+        refused = desk.browser.limit_sites("run", sites()).await.unwrap();
     }
     assert_eq!(refused, [other.elsewhere("/there")]);
     assert_eq!(desk.value("document.title").await, "start");

@@ -90,8 +90,8 @@ pub async fn cdp(
     let upgrade = hyper::upgrade::on(&mut request);
     let current = guest.cdp()?;
     let (browser, client) = debugging::open(&current, &whose).await?;
-    let sandboxed = guest.attached().is_none();
-    let incoming = guest.browser()?.incoming().filter(|_| current.is_own(&browser));
+    let structured = guest.browser()?;
+    let incoming = structured.incoming().filter(|_| current.is_own(&browser));
     helmdeck_task::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
             debugging::serve(&client, incoming, TokioIo::new(upgraded)).await;
@@ -99,7 +99,7 @@ pub async fn cdp(
         drop(client);
         // The program that started a browser chose its download folder.
         if current.is_own(&browser) {
-            debugging::tidy_up(&browser, sandboxed).await;
+            structured.restore_downloads(&browser, debugging::OPEN_DEADLINE).await;
         }
     });
     Ok(switch_to(route::CDP_PROTOCOL))

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     error::Error,
+    ffi::OsStr,
     fmt::Write as _,
     io,
     path::{Path, PathBuf},
@@ -53,14 +54,18 @@ impl Files {
 
     /// Downloads a file, and returns its local path.
     pub async fn fetch(&self, arrived: &Arrived) -> Result<PathBuf, Failure> {
+        if Path::new(&arrived.name).file_name() != Some(OsStr::new(&arrived.name)) {
+            return Err("the name of the file leads out of the folder".into());
+        }
         fs::create_dir_all(&arrived.folder).await?;
         let path = self.path(&arrived.from);
         let headers = HeaderMap::new();
         let response =
             transfer::call(&self.server, Method::GET, &path, headers, transfer::empty()).await?;
-        let part = arrived.folder.join(format!(".{}.part", arrived.name));
+        let number = self.last.fetch_add(1, Ordering::Relaxed);
+        let part = arrived.folder.join(format!(".helmdeck-{}-{number}.part", self.name));
         let written = async {
-            let mut file = File::create(&part).await?;
+            let mut file = OpenOptions::new().write(true).create_new(true).open(&part).await?;
             transfer::save(response, &mut file).await?;
             file.sync_all().await?;
             place(&part, arrived).await

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use serde_json::Value;
@@ -75,14 +75,16 @@ impl Transfers {
         }
     }
 
-    /// Inspects a browser's message. The end of a download is delayed until the file is local.
+    /// Inspects a browser's message. The end of a download is delayed until the file is local. The
+    /// message may come from a hostile program in the session, so nothing in it may lead out of the
+    /// client's folder.
     pub fn down(&mut self, text: &str) -> Option<Arrived> {
         if text.len() > MAX_READ || !text.contains("\"Browser.download") {
             return None;
         }
         let mut event: Value = serde_json::from_str(text).ok()?;
         let params = event.get("params")?;
-        let guid = params.get("guid")?.as_str()?.to_owned();
+        let guid = params.get("guid")?.as_str().filter(|guid| is_number(guid))?.to_owned();
         match event.get("method")?.as_str()? {
             "Browser.downloadWillBegin" if self.begun.len() < MOST_AT_ONCE => {
                 let name = params.get("suggestedFilename")?.as_str()?.to_owned();
@@ -96,7 +98,8 @@ impl Transfers {
                 }
                 let Wanted { folder, by_number } = self.wanted.clone()?;
                 let from = params.get("filePath")?.as_str()?.strip_prefix("/home/agent/")?;
-                let from = from.to_owned();
+                let inside = |part| matches!(part, Component::Normal(_));
+                let from = Path::new(from).components().all(inside).then(|| from.to_owned())?;
                 let plain = Path::new(&suggested).file_name()?.to_str()?.to_owned();
                 let name = if by_number { guid } else { plain };
                 event.get_mut("params")?.as_object_mut()?.remove("filePath");
@@ -105,6 +108,12 @@ impl Transfers {
             _ => None,
         }
     }
+}
+
+/// Whether a text has the form in which Chromium numbers downloads. No other text becomes the name
+/// of a file here.
+fn is_number(guid: &str) -> bool {
+    guid.len() == 36 && guid.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
 }
 
 /// The list of files in a message.
@@ -150,6 +159,8 @@ mod tests {
 
     use super::*;
 
+    const GUID: &str = "0a1b2c3d-0000-4000-8000-000000000001";
+
     fn behavior(kind: &str) -> String {
         json!({
             "id": 1, "method": "Browser.setDownloadBehavior",
@@ -159,13 +170,15 @@ mod tests {
     }
 
     fn event(name: &str, mut params: Value) -> String {
-        params["guid"] = json!("g-1");
+        if params.get("guid").is_none() {
+            params["guid"] = json!(GUID);
+        }
         json!({ "method": format!("Browser.download{name}"), "params": params }).to_string()
     }
 
     #[test]
     fn a_complete_download_goes_to_the_folder_that_the_client_named() {
-        for (kind, name) in [("allow", "r.pdf"), ("allowAndName", "g-1")] {
+        for (kind, name) in [("allow", "r.pdf"), ("allowAndName", GUID)] {
             let mut transfers = Transfers::default();
             assert_eq!(transfers.up(&behavior(kind)), None);
             let begun = event("WillBegin", json!({ "suggestedFilename": "../r.pdf" }));
@@ -176,6 +189,26 @@ mod tests {
             let arrived = transfers.down(&event("Progress", done)).unwrap();
             assert_eq!(arrived.from, "Downloads/r (1).pdf");
             assert_eq!((arrived.folder, arrived.name), ("/tmp/mine".into(), name.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_number_or_path_from_the_session_cannot_leave_the_folder() {
+        let home = "/home/agent/Downloads/a";
+        for (guid, path) in [
+            ("/../../../../home/me/.bashrc", home),
+            ("../../../../../../home/me/.bashrc", home),
+            ("Makefile", home),
+            ("", home),
+            (GUID, "/home/agent/../../etc/passwd"),
+            (GUID, "/home/agent//etc/passwd"),
+        ] {
+            let mut transfers = Transfers::default();
+            transfers.up(&behavior("allowAndName"));
+            let begun = json!({ "guid": guid, "suggestedFilename": "a" });
+            transfers.down(&event("WillBegin", begun));
+            let done = json!({ "guid": guid, "state": "completed", "filePath": path });
+            assert_eq!(transfers.down(&event("Progress", done)), None, "{guid} {path}");
         }
     }
 
