@@ -1,6 +1,8 @@
 //! Client settings that would interfere with a person in control: undone when a person takes
 //! control, and restored when it is released. Pure.
 //!
+//! Virtual authenticators are lost: a person's passkeys must not answer to an agent, nor be read by
+//! it afterwards.
 //! Settings that only change how a page looks or which events a client gets are left alone.
 
 use std::collections::HashSet;
@@ -14,7 +16,7 @@ const MAX_SETTINGS: usize = 4096;
 const MAX_BYTES: usize = 1 << 20;
 
 /// Calls that set something, and the calls that undo them: method and parameters.
-const SETTINGS: [(&str, &str, &str); 18] = [
+const SETTINGS: [(&str, &str, &str); 20] = [
     ("Debugger.enable", "Debugger.setSkipAllPauses", r#"{"skip":true}"#),
     ("Debugger.setSkipAllPauses", "Debugger.setSkipAllPauses", r#"{"skip":true}"#),
     ("Emulation.setCPUThrottlingRate", "Emulation.setCPUThrottlingRate", r#"{"rate":1}"#),
@@ -48,6 +50,11 @@ const SETTINGS: [(&str, &str, &str); 18] = [
         "Network.emulateNetworkConditionsByRule",
         r#"{"matchedNetworkConditions":[]}"#,
     ),
+    (
+        "Network.overrideNetworkState",
+        "Network.overrideNetworkState",
+        r#"{"offline":false,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}"#,
+    ),
     ("Network.setBlockedURLs", "Network.setBlockedURLs", r#"{"urls":[]}"#),
     ("Network.setRequestInterception", "Network.setRequestInterception", r#"{"patterns":[]}"#),
     ("Overlay.setInspectMode", "Overlay.setInspectMode", r#"{"mode":"none","highlightConfig":{}}"#),
@@ -57,14 +64,16 @@ const SETTINGS: [(&str, &str, &str); 18] = [
         r#"{"enabled":false}"#,
     ),
     ("Page.setWebLifecycleState", "Page.setWebLifecycleState", r#"{"state":"active"}"#),
+    ("WebAuthn.enable", "WebAuthn.disable", "{}"),
 ];
 /// Auto-attach stays on while a person has control, but new targets do not wait for it.
 const AUTO_ATTACH: &str = "Target.setAutoAttach";
 /// Calls that end what others have set.
-const ENDS: [(&str, &[&str]); 3] = [
+const ENDS: [(&str, &[&str]); 4] = [
     ("Emulation.clearDeviceMetricsOverride", &["Emulation.setDeviceMetricsOverride"]),
     ("Fetch.disable", &["Fetch.enable"]),
     ("Debugger.disable", &["Debugger.enable", "Debugger.setSkipAllPauses"]),
+    ("WebAuthn.disable", &["WebAuthn.enable"]),
 ];
 
 /// The settings of one client, in order.
@@ -248,6 +257,24 @@ mod tests {
         assert_eq!(redo[1].params, r#"{"patterns":[{"urlPattern":"*"}]}"#);
         assert_eq!(redo[2].params, r#"{"skip":false}"#);
         assert_eq!(redo[3].params, WAITING);
+    }
+
+    #[test]
+    fn passkeys_and_the_network_are_the_persons_while_they_have_control() {
+        let mut settings = Settings::default();
+        let page = SessionId::from("page");
+        let offline = r#"{"offline":true,"latency":0}"#;
+        for (method, params) in
+            [("WebAuthn.enable", r#"{"enableUI":false}"#), ("Network.overrideNetworkState", offline)]
+        {
+            assert_eq!(settings.call(&page, method, params, false), Ok(Turn::Pass));
+        }
+        let undo = settings.undo();
+        assert_eq!(methods(&undo), ["WebAuthn.disable", "Network.overrideNetworkState"]);
+        assert!(undo[1].params.contains(r#""offline":false"#));
+        assert_eq!(methods(&settings.redo()), ["WebAuthn.enable", "Network.overrideNetworkState"]);
+        settings.call(&page, "WebAuthn.disable", "{}", false).unwrap();
+        assert_eq!(methods(&settings.redo()), ["Network.overrideNetworkState"]);
     }
 
     #[test]

@@ -30,6 +30,15 @@ async fn site() -> String {
     address
 }
 
+/// Answers passkey prompts in place of a person's.
+fn authenticator() -> Value {
+    json!({ "options": {
+        "protocol": "ctap2", "transport": "internal", "hasResidentKey": true,
+        "hasUserVerification": true, "isUserVerified": true,
+        "automaticPresenceSimulation": true,
+    } })
+}
+
 /// Acts like a person: opens the page, clicks into the field, types a letter.
 async fn type_by_hand(chromium: &Chromium, page: &Page, url: &str) -> Value {
     chromium.ask(Some(page), "Page.navigate", json!({ "url": url })).await.unwrap();
@@ -58,6 +67,12 @@ async fn client_settings_do_not_hinder_a_person_and_are_restored_at_release() {
             "Network.emulateNetworkConditions",
             json!({ "offline": true, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0 }),
         ),
+        (
+            "Network.overrideNetworkState",
+            json!({ "offline": true, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0 }),
+        ),
+        ("WebAuthn.enable", json!({})),
+        ("WebAuthn.addVirtualAuthenticator", authenticator()),
         ("Page.setInterceptFileChooserDialog", json!({ "enabled": true })),
         ("Emulation.setCPUThrottlingRate", json!({ "rate": 50 })),
         ("DOM.enable", json!({})),
@@ -75,6 +90,11 @@ async fn client_settings_do_not_hinder_a_person_and_are_restored_at_release() {
 
     chromium.cdp.hand_over(Some("ann")).await;
     assert_eq!(type_by_hand(&chromium, &ours, &url).await, "a");
+    assert_eq!(chromium.evaluate(&ours, "navigator.onLine").await.unwrap(), true);
+    let rest = json!({ "authenticatorId": "any" });
+    let lost = agent.call(Some(&page), "WebAuthn.getCredentials", rest).await;
+    let why = lost["error"]["message"].as_str().unwrap();
+    assert!(why.contains("not been enabled"), "{lost}");
     // New settings wait; calls that only read do not.
     let frozen = json!({ "state": "frozen" });
     let later = agent.call(Some(&page), "Page.setWebLifecycleState", frozen).await;

@@ -32,7 +32,9 @@ async fn arm(client: &mut Debugger, page: &str) {
     for (method, params) in [
         ("Network.enable", json!({})),
         ("Network.setBlockedURLs", json!({ "urls": ["*"] })),
-        ("Network.emulateNetworkConditions", offline),
+        ("Network.emulateNetworkConditions", offline.clone()),
+        ("Network.overrideNetworkState", offline),
+        ("WebAuthn.enable", json!({})),
         ("Emulation.setCPUThrottlingRate", json!({ "rate": 50 })),
         (
             "Emulation.setDeviceMetricsOverride",
@@ -70,6 +72,9 @@ async fn a_debugging_client_can_neither_end_the_browser_nor_obstruct_a_person() 
         let refused = desk.browser("navigate", json!({ "url": url })).await.expect(400).json();
         assert_eq!(refused["error"], "invalid_input", "{refused}");
     }
+    let load = json!({ "path": "/home/agent/Downloads" });
+    let refused = client.ask(None, "Extensions.loadUnpacked", load).await;
+    assert!(refused["error"]["message"].as_str().unwrap().contains("created"), "{refused}");
     // Parts of the browser itself are not targets, and downloads stay enabled for others.
     let all = json!({ "filter": [{}] });
     let found = client.call(None, "Target.getTargets", all).await["targetInfos"].clone();

@@ -56,6 +56,10 @@ pub fn judge<'a>(
         "Emulation.setVisibleSize" => {
             no("not here: use Emulation.setDeviceMetricsOverride instead")
         }
+        // An extension outlives its client, and may debug pages that a person uses.
+        method if method.starts_with("Extensions.") => {
+            no("not here: name extensions when the session is created")
+        }
         "Page.navigate" | "Target.createTarget" if !may_open(message.params) => no(NOT_OPENED),
         "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => match in_session(text) {
             Some(rewritten) => Verdict::Pass(rewritten.into()),
@@ -87,7 +91,7 @@ fn may_open(params: Option<&RawValue>) -> bool {
 
 /// Whether a person with control would notice it as someone else's input.
 fn drives(method: &str) -> bool {
-    const ACTS: [&str; 29] = [
+    const ACTS: [&str; 28] = [
         "Browser.executeBrowserCommand",
         "Browser.setContentsSize",
         "Browser.setWindowBounds",
@@ -116,9 +120,9 @@ fn drives(method: &str) -> bool {
         "Target.closeTarget",
         "Target.createTarget",
         "Target.disposeBrowserContext",
-        "WebAuthn.enable",
     ];
-    method.starts_with("Input.") || ACTS.contains(&method)
+    // A virtual authenticator answers in place of the person's.
+    method.starts_with("Input.") || method.starts_with("WebAuthn.") || ACTS.contains(&method)
 }
 
 /// The same message with the session's download folder. A file is saved under a number, so that it
@@ -208,6 +212,15 @@ mod tests {
     }
 
     #[test]
+    fn a_client_can_neither_load_nor_see_extensions() {
+        for method in ["loadUnpacked", "uninstall", "getExtensions", "setStorageItems"] {
+            let text = format!(r#"{{"id":1,"method":"Extensions.{method}","params":{{}}}}"#);
+            let told = answer(judge(&text, || Ok(())));
+            assert!(told["error"]["message"].as_str().unwrap().contains("created"), "{told}");
+        }
+    }
+
+    #[test]
     fn downloads_stay_in_the_session() {
         let text = r#"{"id":1,"method":"Browser.setDownloadBehavior","params":{"behavior":
             "allow","downloadPath":"/elsewhere"}}"#;
@@ -238,6 +251,8 @@ mod tests {
             "Target.createTarget",
             "Storage.clearCookies",
             "Browser.executeBrowserCommand",
+            "WebAuthn.enable",
+            "WebAuthn.getCredentials",
         ] {
             let text = format!(r#"{{"id":1,"method":"{method}","params":{{}}}}"#);
             assert_eq!(judge(&text, || Ok(())), Verdict::Pass(text.as_str().into()));
