@@ -1,6 +1,10 @@
 //! Which elements a caller means.
 
-use helmdeck_wire::{aim::Target, point::Pixel, tree::TreeWindow};
+use helmdeck_wire::{
+    aim::Target,
+    point::Pixel,
+    tree::{Candidate, TreeWindow},
+};
 
 use crate::{
     rect, role,
@@ -97,6 +101,24 @@ pub fn choose(scene: &Scene, target: &Target) -> Choice {
         (Some(one), None) => Choice::One(*one),
         _ => Choice::Several(matches),
     }
+}
+
+/// The candidates that a target can mean: those that match as well as the best. Others, such as
+/// "Express delivery" beside "Express", are only similar.
+pub fn meant<'a>(found: &'a [Candidate], target: &Target) -> Vec<&'a Candidate> {
+    let best = found.iter().map(|it| it.confidence).fold(SIMILAR, f64::max);
+    let mut meant: Vec<_> = found.iter().filter(|it| best - it.confidence < EQUAL).collect();
+    meant.retain(|it| it.confidence >= SIMILAR);
+    if target.near.is_some() {
+        meant.truncate(1);
+    }
+    meant
+}
+
+/// The text to look for in long texts, as [`likeness`] compares it; `None` if no text is wanted.
+pub fn wanted(target: &Target) -> Option<String> {
+    let wanted = target.text.as_ref().or(target.name.as_ref())?;
+    Some(normal(wanted).to_lowercase())
 }
 
 fn equals(found: &Match, first: Option<&Match>) -> bool {
@@ -320,6 +342,25 @@ mod tests {
         assert_eq!(nearest(&scene, &text("Delte"), 1), ["Delete"]);
         let links = Target { role: Some("link".to_owned()), ..Target::default() };
         assert_eq!(nearest(&scene, &links, 5), ["Cancel", "Delete"]);
+    }
+
+    #[test]
+    fn a_candidate_that_is_only_similar_to_the_best_is_not_meant() {
+        let candidate = |name: &str, confidence: f64| Candidate {
+            name: name.to_owned(),
+            confidence,
+            ..Candidate::default()
+        };
+        let meant = |found: &[Candidate]| -> Vec<String> {
+            let meant = meant(found, &text("Express"));
+            meant.into_iter().map(|it| it.name.clone()).collect()
+        };
+        let found = [candidate("Express", 1.0), candidate("Express delivery", 0.82)];
+        assert_eq!(meant(&found), ["Express"]);
+        assert_eq!(meant(&found[1..]), ["Express delivery"]);
+        assert_eq!(meant(&[candidate("Expense", 0.5)]), Vec::<String>::new());
+        let twice = [candidate("Express", 1.0), candidate("Express", 1.0)];
+        assert_eq!(meant(&twice).len(), 2);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The visible elements as a tree, within limits, and as changes since an earlier tree.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     hash::{DefaultHasher, Hash as _, Hasher as _},
 };
 
@@ -30,7 +30,29 @@ pub struct Limits {
 #[derive(Debug, Default)]
 pub struct Past {
     last: u64,
-    trees: VecDeque<(u64, HashMap<String, u64>)>,
+    trees: VecDeque<(u64, Sent)>,
+}
+
+/// What a caller knows: elements by their ref.
+type Sent = HashMap<String, SentNode>;
+
+#[derive(Debug, Clone)]
+struct SentNode {
+    window: String,
+    fingerprint: u64,
+}
+
+/// What a tree is made of.
+#[derive(Debug, Default)]
+pub struct Parts {
+    /// The windows that are listed.
+    pub windows: Vec<TreeWindow>,
+    /// The element with the keyboard focus.
+    pub focus: Option<String>,
+    /// The elements of these windows.
+    pub nodes: Vec<TreeNode>,
+    /// The id of the only window that was read, if it was not all of them.
+    pub only: Option<String>,
 }
 
 /// The visible elements that have a meaning, in the order of a reader.
@@ -86,32 +108,33 @@ fn is_kept(scene: &Scene, element: &Element) -> bool {
 }
 
 impl Past {
-    /// Makes a tree, and remembers it.
-    pub fn tree(
-        &mut self,
-        windows: Vec<TreeWindow>,
-        focus: Option<String>,
-        mut nodes: Vec<TreeNode>,
-        since: Option<u64>,
-        limits: Limits,
-    ) -> Tree {
-        let now: HashMap<String, u64> =
-            nodes.iter().map(|node| (node.reference.clone(), fingerprint(node))).collect();
+    /// Makes a tree, and remembers what is sent of it.
+    pub fn tree(&mut self, parts: Parts, since: Option<u64>, limits: Limits) -> Tree {
+        let Parts { windows, focus, mut nodes, only } = parts;
         let before = since.and_then(|id| self.trees.iter().find(|(known, _)| *known == id));
-        let mut removed = Vec::new();
         let delta = before.is_some();
-        if let Some((_, before)) = before {
-            nodes.retain(|node| before.get(&node.reference) != now.get(&node.reference));
-            removed.extend(before.keys().filter(|known| !now.contains_key(*known)).cloned());
-            removed.sort_unstable();
-        }
+        let mut sent = before.map(|(_, before)| before.clone()).unwrap_or_default();
+        // Windows that were not read are as before.
+        let read = |node: &SentNode| only.as_ref().is_none_or(|only| node.window == *only);
+        let there: HashSet<&String> = nodes.iter().map(|node| &node.reference).collect();
+        let gone = sent.extract_if(|known, node| read(node) && !there.contains(known));
+        let mut removed: Vec<String> = gone.map(|(known, _)| known).collect();
+        removed.sort_unstable();
+        nodes.retain(|node| {
+            sent.get(&node.reference).is_none_or(|known| known.fingerprint != fingerprint(node))
+        });
+        let truncated = cut(&mut nodes, limits);
+        // What was left out is sent with a later tree.
+        sent.extend(nodes.iter().map(|node| {
+            let (window, fingerprint) = (node.window.clone(), fingerprint(node));
+            (node.reference.clone(), SentNode { window, fingerprint })
+        }));
         self.last += 1;
         let id = self.last;
-        self.trees.push_back((id, now));
+        self.trees.push_back((id, sent));
         if self.trees.len() > MAX_PAST {
             self.trees.pop_front();
         }
-        let truncated = cut(&mut nodes, limits);
         Tree { id, delta, windows, focus, nodes, removed, truncated, notes: Vec::new() }
     }
 }
@@ -184,6 +207,10 @@ mod tests {
         scene
     }
 
+    fn parts(scene: &Scene) -> Parts {
+        Parts { nodes: nodes(scene), ..Parts::default() }
+    }
+
     fn lines(nodes: &[TreeNode]) -> Vec<String> {
         let parent = |node: &TreeNode| node.parent.clone().unwrap_or_default();
         nodes.iter().map(|node| format!("{}<{} {}", parent(node), node.role, node.name)).collect()
@@ -208,7 +235,7 @@ mod tests {
     #[test]
     fn a_delta_has_what_changed_and_what_is_gone() {
         let mut past = Past::default();
-        let mut tree = |scene: &Scene, since| past.tree(Vec::new(), None, nodes(scene), since, ALL);
+        let mut tree = |scene: &Scene, since| past.tree(parts(scene), since, ALL);
         let first = tree(&scene(&[("button", "A", None), ("button", "B", None)]), None);
         assert!(!first.delta && first.nodes.len() == 2);
         let same = tree(&scene(&[("button", "A", None), ("button", "B", None)]), Some(first.id));
@@ -221,6 +248,40 @@ mod tests {
     }
 
     #[test]
+    fn what_limits_left_out_comes_with_the_next_delta() {
+        let scene = scene(&[("button", "A", None), ("button", "B", None), ("button", "C", None)]);
+        let (mut past, few) = (Past::default(), Limits { nodes: 1, ..ALL });
+        let mut tree = |since| past.tree(parts(&scene), since, few);
+        let first = tree(None);
+        assert!(first.truncated && lines(&first.nodes) == ["<button A"]);
+        let second = tree(Some(first.id));
+        assert!(second.truncated && lines(&second.nodes) == ["<button B"]);
+        let third = tree(Some(second.id));
+        assert!(!third.truncated && lines(&third.nodes) == ["<button C"]);
+        assert_eq!((third.removed.len(), tree(Some(third.id)).nodes.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_delta_of_one_window_says_nothing_about_the_others() {
+        let mut scene = scene(&[("button", "A", None), ("button", "B", None)]);
+        scene.surfaces.push(scene.surfaces[0].clone());
+        scene.surfaces[1].window.id = "8".to_owned();
+        scene.elements[1].surface = Some(1);
+        scene.elements[1].parts = scene.elements[0].parts.clone();
+        let mut past = Past::default();
+        let all = past.tree(parts(&scene), None, ALL);
+        assert_eq!(all.nodes.len(), 2);
+        let mut of_one = parts(&scene);
+        of_one.nodes.retain(|node| node.window == "7");
+        of_one.only = Some("7".to_owned());
+        let one = past.tree(of_one, Some(all.id), ALL);
+        assert!(one.nodes.is_empty() && one.removed.is_empty(), "{one:?}");
+        // And a later one of all windows still knows them.
+        let again = past.tree(parts(&scene), Some(one.id), ALL);
+        assert!(again.nodes.is_empty() && again.removed.is_empty(), "{again:?}");
+    }
+
+    #[test]
     fn limits_keep_what_can_be_used() {
         let elements = [
             ("text", "a", None),
@@ -230,7 +291,7 @@ mod tests {
         ];
         let tree = |nodes_limit, bytes| {
             let limits = Limits { nodes: nodes_limit, bytes };
-            Past::default().tree(Vec::new(), None, nodes(&scene(&elements)), None, limits)
+            Past::default().tree(parts(&scene(&elements)), None, limits)
         };
         let few = tree(3, 100_000);
         assert_eq!(lines(&few.nodes), ["<text a", "<button c", "<link d"]);

@@ -32,8 +32,9 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
 pub use canvas::Canvas;
+pub use driver::Acting;
 pub use periodic::{Kind, Periodic, Tracker};
-pub use prints::Prints;
+pub use prints::{Difference, Prints};
 pub use rect::{MAX_REGIONS, Rect, merged};
 pub use settle::{Activity, Decision, Quiet, Settle};
 pub use shots::{LatePrints, ShotFacts, Shots};
@@ -41,7 +42,7 @@ pub use window_events::WindowEvents;
 pub use windows::{ConnectedProgram, SeenWindow, SeenWindows};
 
 use crate::{connection::Line, display::Display, error::DisplayError, input_sync::InputSync};
-use driver::{Ask, Driver, Live, State};
+use driver::{Actions, Ask, Driver, Live, State};
 use source::Source;
 
 /// How long the active program may take to read its input.
@@ -58,6 +59,7 @@ pub(crate) struct Observer {
     /// What was recognised, between drivers.
     memory: Arc<Mutex<Tracker>>,
     kept: Arc<Mutex<Kept>>,
+    actions: Arc<Mutex<Actions>>,
 }
 
 /// Weak, so that only watches keep the driver alive.
@@ -105,19 +107,29 @@ impl Display {
         }
     }
 
+    /// Notes that an action is under way, until the result is dropped. What it changes is not taken
+    /// for a clock.
+    pub fn acting(&self) -> Acting {
+        Acting::begin(self.shared.observer.actions.clone())
+    }
+
     /// Waits until the active program has read the input of earlier actions, up to a second.
     pub async fn delivered(&self) -> Result<(), DisplayError> {
         let input = self.input().await?;
         InputSync::on(&input.connection)?.read_by_active(DELIVERED).await
     }
 
-    /// Remembers a part of a canvas as a picture with a new id. `sent` says whether the caller
-    /// receives the picture.
-    pub fn remember(&self, canvas: &Canvas, part: &Rect, prints: &Prints, sent: bool) -> ShotFacts {
-        // Parts of a canvas begin at its corner or to the right and below.
-        let origin = (part.x.max(0).unsigned_abs(), part.y.max(0).unsigned_abs());
-        let Rect { width, height, .. } = *part;
-        let facts = ShotFacts { id: self.picture_id(), width, height, origin, scale: 1.0 };
+    /// Remembers a part of a canvas as a picture of this size with a new id. `sent` says whether the
+    /// caller receives the picture.
+    pub fn remember(
+        &self,
+        canvas: &Canvas,
+        part: &Rect,
+        size: (u32, u32),
+        prints: &Prints,
+        sent: bool,
+    ) -> ShotFacts {
+        let facts = ShotFacts::of_part(self.picture_id(), part, size);
         let whole = *part == canvas.whole();
         let prints = whole.then(|| LatePrints::new(prints.clone().into()));
         self.shots().add(facts.clone(), prints, sent);
@@ -163,12 +175,16 @@ impl Watch {
         self.live.state.lock().tracker.last_change(self.begun, Instant::now(), given)
     }
 
-    /// Waits for the next change. Fails when the X server is gone. Create the future before reading
-    /// [`Watch::last_change`], so that no change is missed.
-    pub async fn changed(&self) -> Result<(), DisplayError> {
-        tokio::select! {
-            () = self.live.news.notified() => Ok(()),
-            () = self.asks.closed() => Err(ended()),
+    /// Waits for the next change after this call, also if the future is polled later. Fails when the
+    /// X server is gone. Create the future before reading [`Watch::last_change`], so that no change
+    /// is missed.
+    pub fn changed(&self) -> impl Future<Output = Result<(), DisplayError>> + use<'_> {
+        let news = self.live.news.notified();
+        async move {
+            tokio::select! {
+                () = news => Ok(()),
+                () = self.asks.closed() => Err(ended()),
+            }
         }
     }
 
@@ -223,7 +239,7 @@ impl Observer {
     pub(crate) fn open(display: &str) -> Result<Self, DisplayError> {
         let idle = Arc::new(Mutex::new(Some(Line::open(display)?)));
         let (running, memory, kept) = (Mutex::default(), Arc::default(), Arc::default());
-        Ok(Self { idle, running, memory, kept })
+        Ok(Self { idle, running, memory, kept, actions: Arc::default() })
     }
 
     /// The driver; starts one if necessary.
@@ -245,7 +261,8 @@ impl Observer {
             news: tokio::sync::Notify::new(),
         });
         let (idle, memory) = (self.idle.clone(), self.memory.clone());
-        let driver = Driver { source, idle, memory, live: live.clone() };
+        let actions = self.actions.clone();
+        let driver = Driver { source, idle, memory, live: live.clone(), actions };
         // Each watch asks one thing at a time; when the channel is full, they wait.
         let (asks, inbox) = mpsc::channel(16);
         helmdeck_task::spawn(driver.run(inbox));

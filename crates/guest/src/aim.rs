@@ -102,7 +102,7 @@ pub async fn resolve(
 }
 
 /// The position that the caller gave.
-fn point(aim: Aim, value: &Value) -> Option<Pixel> {
+pub fn point(aim: Aim, value: &Value) -> Option<Pixel> {
     let [x, y] = aim.fields() else { return None };
     let coordinate = |name: &str| value.get(name)?.as_f64().map(|it| it.round() as i32);
     Some(Pixel { x: coordinate(x)?, y: coordinate(y)? })
@@ -188,7 +188,7 @@ async fn in_page(
 ) -> Result<String, GuestError> {
     let until = Instant::now() + PATIENCE;
     loop {
-        let scene = guest.page_scene(tab).await?;
+        let scene = guest.page_scene(tab, target).await?;
         match matching::choose(&scene, target) {
             Choice::One(found) => {
                 let element = scene.elements.get(found.at);
@@ -204,8 +204,9 @@ async fn in_page(
 /// The point of the screen where a target is.
 async fn locate(guest: &Guest, target: &Target) -> Result<Pixel, GuestError> {
     let until = Instant::now() + PATIENCE;
+    let wanted = matching::wanted(target);
     loop {
-        let gathered = elements::everything(guest, Extent::Everything).await?;
+        let gathered = elements::everything(guest, Extent::Everything, wanted.as_deref()).await?;
         match matching::choose(&gathered.scene, target) {
             Choice::One(found) => return reached(guest, &gathered, found).await,
             Choice::Several(several) => return Err(ambiguous(&gathered.scene, &several)),

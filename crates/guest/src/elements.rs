@@ -21,7 +21,7 @@ use std::sync::Arc;
 use helmdeck_a11y::{refs::Refs, tree::Past};
 use parking_lot::Mutex;
 
-pub use find::description;
+pub use find::{description, is_seen};
 pub use gather::{Extent, Gathered, everything};
 pub use hit::{UnderPoint, of_page};
 pub use legend::legend;

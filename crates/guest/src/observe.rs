@@ -29,6 +29,7 @@ use helmdeck_wire::{
     browser::TabId,
     control::Hands,
     observe::{ActionOptions, Effect, Observation, Observe, PeriodicKind, PeriodicRegion, Settle},
+    vendor_size::SizeRule,
 };
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -56,7 +57,7 @@ use crate::{
 pub struct Observed {
     repeats: Arc<Mutex<Repeats>>,
     /// Pictures of pages, in a session without a screen.
-    pages: Arc<pictures::PageShots>,
+    pub pages: Arc<pictures::PageShots>,
 }
 
 /// The state before an action.
@@ -72,6 +73,8 @@ pub struct Watch {
 /// An observation under way.
 struct Observing {
     observe: Observe,
+    /// How large the picture may be.
+    size: Option<SizeRule>,
     settle: Settle,
     screen: Option<Screen>,
     page: Option<PageWatch>,
@@ -116,7 +119,8 @@ impl Watch {
         let mut observing = None;
         if wanted {
             let act = Act { name, at: aimed.point.map(|point| (point.x, point.y)) };
-            let state = Observing::begin(guest, observe, settle, tab.as_ref(), &act).await?;
+            let mut state = Observing::begin(guest, observe, settle, tab.as_ref(), &act).await?;
+            state.size = options.observe_for;
             if pictures::is_picture(name) {
                 state.settle(Instant::now()).await?;
             } else {
@@ -207,7 +211,7 @@ impl Observing {
             }
         };
         let launches = act.name == "launch";
-        Ok(Self { observe, settle, screen, page, focus, launches, before })
+        Ok(Self { observe, size: None, settle, screen, page, focus, launches, before })
     }
 
     /// Compares the state after the action with the one before.
@@ -262,18 +266,7 @@ impl Observing {
 
     /// The periodic places that the page knows.
     fn given(&self) -> Vec<Periodic> {
-        let periodic = self.page.as_ref().map(PageWatch::periodic).unwrap_or_default();
-        let given = periodic.iter().map(|place| Periodic {
-            rect: effect::rect(&place.area),
-            period: place.period,
-            kind: match place.kind {
-                helmdeck_browser::PeriodicKind::Spinner => Kind::Spinner,
-                helmdeck_browser::PeriodicKind::Animation => Kind::Animation,
-                helmdeck_browser::PeriodicKind::Video => Kind::Video,
-                helmdeck_browser::PeriodicKind::Clock => Kind::Clock,
-            },
-        });
-        given.collect()
+        self.page.as_ref().map(periodic_on).unwrap_or_default()
     }
 
     /// What changed on the page, in a session without a screen.
@@ -324,16 +317,32 @@ impl Observing {
             .chain(verdict.in_panels.clone())
             .collect();
         let telling = &verdict.telling;
-        let shown =
-            pictures::Shown { changes, regions: &verdict.regions, telling, ignored: &ignored };
+        let (regions, size) = (&verdict.regions, self.size);
+        let shown = pictures::Shown { changes, regions, telling, ignored: &ignored, size };
         let display = self.screen.as_ref().map(|screen| &screen.display);
         block_in_place(|| shown.add(self.observe, display, &guest.observed.pages, observation))?;
         Ok(())
     }
 }
 
+/// The periodic places that a page knows.
+pub fn periodic_on(page: &PageWatch) -> Vec<Periodic> {
+    let periodic = page.periodic();
+    let given = periodic.iter().map(|place| Periodic {
+        rect: effect::rect(&place.area),
+        period: place.period,
+        kind: match place.kind {
+            helmdeck_browser::PeriodicKind::Spinner => Kind::Spinner,
+            helmdeck_browser::PeriodicKind::Animation => Kind::Animation,
+            helmdeck_browser::PeriodicKind::Video => Kind::Video,
+            helmdeck_browser::PeriodicKind::Clock => Kind::Clock,
+        },
+    });
+    given.collect()
+}
+
 /// A picture of the page; `None` if there is none.
-async fn canvas_of(page: &PageWatch) -> Option<Arc<Canvas>> {
+pub async fn canvas_of(page: &PageWatch) -> Option<Arc<Canvas>> {
     let png = page.picture().await?;
     block_in_place(|| Canvas::from_png(&png)).ok().map(Arc::new)
 }

@@ -4,6 +4,7 @@ mod look;
 
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
 use helmdeck_browser::PageWatch;
 use helmdeck_display::observe;
 use helmdeck_wire::{
@@ -12,12 +13,15 @@ use helmdeck_wire::{
 };
 use tokio::{select, time::sleep_until};
 
-use crate::{begin::Guest, error::GuestError};
+use crate::{begin::Guest, error::GuestError, observe::Trace};
 
 /// Pause between two looks, so that a screen that always changes does not keep us busy.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Pause if a change may have no event: files, programs and the clipboard.
+/// Pause if a change has no event: files, programs, the clipboard, and what scripts change on a page
+/// without a screen.
 const WITHOUT_EVENTS: Duration = Duration::from_millis(200);
+/// The longest pause: elements out of view change without being drawn.
+const SELDOM: Duration = Duration::from_secs(1);
 
 /// Where the conditions are looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,54 +52,70 @@ impl Guest {
         ensure_complete(all, any)?;
         let begun = Instant::now();
         let deadline = begun + Duration::from_millis(within_ms.into());
+        // What holds already is answered at once.
+        let first = self.look_at_all(at, all, any, begun).await?;
+        if first.holds || within_ms == 0 {
+            return Ok(first);
+        }
+        let checks: Vec<Check> = all.iter().chain(any).map(|condition| condition.check).collect();
+        let changes = Changes::begin(self, at, &checks).await?;
         loop {
-            // Begun before the look, so that no change after it is missed.
-            let changes = match within_ms {
-                0 => Changes::default(),
-                _ => Changes::begin(self, at).await?,
-            };
+            // Created before the look, so that a change during it is not missed.
+            let next = changes.next();
             let looked = Instant::now();
-            let mut evidence = Vec::with_capacity(all.len() + any.len());
-            for (list, conditions) in [("all", all), ("any", any)] {
-                for (nth, condition) in conditions.iter().enumerate() {
-                    let (holds, found) = self.look(at, condition).await?;
-                    let condition = (place(list, nth), condition.check);
-                    let (condition, check) = condition;
-                    evidence.push(Evidence { condition, check, holds, found });
-                }
-            }
-            let verdicts: Vec<bool> = evidence.iter().map(|one| one.holds).collect();
-            let (of_all, of_any) = verdicts.split_at(all.len().min(verdicts.len()));
+            let verified = self.look_at_all(at, all, any, begun).await?;
             let now = Instant::now();
-            if holds(of_all, of_any) || now >= deadline {
-                let failed = evidence.iter().filter(|one| !one.holds);
-                let failed = failed.map(|one| one.condition.clone()).collect();
-                let duration_ms = u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX);
-                let holds = holds(of_all, of_any);
-                return Ok(Verified { holds, evidence, failed, duration_ms });
+            if verified.holds || now >= deadline {
+                return Ok(verified);
             }
             // A look that takes long, such as one at the text of a picture, is repeated less often.
             let pause = PAUSE.max(looked.elapsed());
-            let silent = all.iter().chain(any).any(|condition| has_no_event(condition.check));
-            let latest =
-                if silent { (now + WITHOUT_EVENTS.max(pause)).min(deadline) } else { deadline };
-            changes.next(latest).await;
-            tokio::time::sleep_until((now + pause).min(deadline).into()).await;
+            let latest = (now + changes.longest_pause.max(pause)).min(deadline);
+            select! {
+                () = next => {}
+                () = sleep_until(latest.into()) => {}
+            }
+            sleep_until((now + pause).min(deadline).into()).await;
         }
+    }
+
+    /// One look at all conditions.
+    async fn look_at_all(
+        &self,
+        at: Place,
+        all: &[Condition],
+        any: &[Condition],
+        begun: Instant,
+    ) -> Result<Verified, GuestError> {
+        let mut evidence = Vec::with_capacity(all.len() + any.len());
+        for (list, conditions) in [("all", all), ("any", any)] {
+            for (nth, condition) in conditions.iter().enumerate() {
+                let (holds, found) = self.look(at, condition).await?;
+                let (condition, check) = (place(list, nth), condition.check);
+                evidence.push(Evidence { condition, check, holds, found });
+            }
+        }
+        let verdicts: Vec<bool> = evidence.iter().map(|one| one.holds).collect();
+        let (of_all, of_any) = verdicts.split_at(all.len().min(verdicts.len()));
+        let failed = evidence.iter().filter(|one| !one.holds);
+        let failed = failed.map(|one| one.condition.clone()).collect();
+        let duration_ms = u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX);
+        Ok(Verified { holds: holds(of_all, of_any), evidence, failed, duration_ms })
     }
 }
 
-/// Whether nothing announces a change of what is checked.
-fn has_no_event(check: Check) -> bool {
-    matches!(
-        check,
-        Check::ClipboardEquals
-            | Check::FileExists
-            | Check::ProcessRunning
-            | Check::DownloadFinished
-            | Check::ElementFocused
-            | Check::WindowFocused
-    )
+/// The longest pause between two looks. With a screen, what is drawn announces most changes.
+fn longest_pause(screen: bool, checks: &[Check]) -> Duration {
+    let silent = |check: &Check| {
+        matches!(
+            check,
+            Check::ClipboardEquals
+                | Check::FileExists
+                | Check::ProcessRunning
+                | Check::DownloadFinished
+        )
+    };
+    if !screen || checks.iter().any(silent) { WITHOUT_EVENTS } else { SELDOM }
 }
 
 /// Fails if there are no conditions, or one lacks a field.
@@ -121,49 +141,57 @@ fn ensure_complete(all: &[Condition], any: &[Condition]) -> Result<(), GuestErro
 }
 
 /// Events after which conditions are checked again.
-#[derive(Default)]
 struct Changes {
     screen: Option<observe::Watch>,
     page: Option<PageWatch>,
+    windows: Option<Trace>,
+    longest_pause: Duration,
 }
 
 impl Changes {
-    async fn begin(guest: &Guest, at: Place) -> Result<Self, GuestError> {
+    async fn begin(guest: &Guest, at: Place, checks: &[Check]) -> Result<Self, GuestError> {
         let screen = match guest.screen()? {
             Some(display) => Some(display.watch().await?),
             None => None,
         };
-        // Pages of a desktop change on the screen.
-        let page = match (at, &screen) {
-            (Place::Page, None) => guest.browser()?.watch(None).await,
+        // Addresses and downloads may change without being drawn, as pages without a screen do.
+        let of_browser =
+            |check: &Check| matches!(check, Check::UrlMatches | Check::DownloadFinished);
+        let page = match guest.browser() {
+            Ok(browser) if screen.is_none() || checks.iter().any(of_browser) => {
+                browser.watch(None).await
+            }
+            Err(error) if at == Place::Page => return Err(error),
             _ => None,
         };
-        Ok(Self { screen, page })
+        let window = |check: &Check| {
+            matches!(check, Check::WindowOpen | Check::WindowFocused | Check::WindowClosed)
+        };
+        let windows = checks.iter().any(window).then(|| guest.trace.clone());
+        let longest_pause = longest_pause(screen.is_some(), checks);
+        Ok(Self { screen, page, windows, longest_pause })
     }
 
-    /// Waits for a change, at most until `latest`.
-    async fn next(&self, latest: Instant) {
-        // Without events, look again now and then.
-        let nothing = self.screen.is_none() && self.page.is_none();
-        let latest = if nothing { latest.min(Instant::now() + WITHOUT_EVENTS) } else { latest };
-        let screen = async {
-            match &self.screen {
-                // If the screen is lost, the next look tells.
-                Some(watch) => drop(watch.changed().await),
-                None => std::future::pending().await,
+    /// Waits for a change after this call, also if the future is polled later.
+    fn next(&self) -> impl Future<Output = ()> + use<'_> {
+        // If the screen is lost, the next look tells.
+        let screen = self.screen.as_ref().map(|watch| watch.changed().map(drop));
+        let page = self.page.as_ref().map(PageWatch::news);
+        let windows = self.windows.as_ref().map(Trace::windows_changed);
+        async move {
+            select! {
+                () = or_never(screen) => {}
+                () = or_never(page) => {}
+                () = or_never(windows) => {}
             }
-        };
-        let page = async {
-            match &self.page {
-                Some(page) => page.news().await,
-                None => std::future::pending().await,
-            }
-        };
-        select! {
-            () = screen => {}
-            () = page => {}
-            () = sleep_until(latest.into()) => {}
         }
+    }
+}
+
+async fn or_never(change: Option<impl Future<Output = ()>>) {
+    match change {
+        Some(change) => change.await,
+        None => std::future::pending().await,
     }
 }
 
@@ -175,6 +203,14 @@ mod tests {
 
     fn conditions(value: serde_json::Value) -> Vec<Condition> {
         serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn a_page_without_a_screen_is_looked_at_again_soon_as_scripts_change_it_without_an_event() {
+        assert_eq!(longest_pause(false, &[Check::TextVisible]), WITHOUT_EVENTS);
+        assert_eq!(longest_pause(true, &[Check::ElementFocused, Check::WindowFocused]), SELDOM);
+        let with_a_file = [Check::TextVisible, Check::FileExists];
+        assert_eq!(longest_pause(true, &with_a_file), WITHOUT_EVENTS);
     }
 
     #[test]

@@ -84,10 +84,11 @@ pub struct Condition {
     /// The earlier picture of `screen_…` and `region_similar`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shot: Option<ShotId>,
-    /// The region of `region_similar`, in pixels of the screen.
+    /// The region of `region_similar`, in pixels of the screen or of a page without a screen. It is
+    /// compared in squares of 32 pixels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<Rect>,
-    /// How much of the region may differ, from 0 to 1; defaults to 0.02.
+    /// How many of the squares may differ, from 0 to 1; defaults to 0.02.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub tolerance: Option<f64>,
@@ -99,7 +100,7 @@ pub struct Condition {
 pub enum Check {
     /// `text` is visible.
     TextVisible,
-    /// `target` exists.
+    /// `target` exists, possibly out of view.
     ElementExists,
     /// `target` has the keyboard focus.
     ElementFocused,

@@ -23,6 +23,9 @@ const WATCHED: Duration = Duration::from_millis(12);
 /// The same while no watch is under way.
 const UNWATCHED: Duration = Duration::from_millis(100);
 
+/// How soon programs show the effect of an action.
+const REACTION: Duration = Duration::from_millis(300);
+
 /// A request to bring the copy of the screen up to date.
 pub(super) struct Ask {
     pub(super) reply: oneshot::Sender<Result<(), DisplayError>>,
@@ -48,6 +51,40 @@ pub(super) struct Driver {
     /// Where the tracker goes at the end.
     pub(super) memory: Arc<Mutex<Tracker>>,
     pub(super) live: Arc<Live>,
+    pub(super) actions: Arc<Mutex<Actions>>,
+}
+
+/// The actions of the session, which cause changes.
+#[derive(Default)]
+pub(super) struct Actions {
+    under_way: usize,
+    ended: Option<Instant>,
+}
+
+/// An action under way, until it is dropped.
+pub struct Acting(Arc<Mutex<Actions>>);
+
+impl Acting {
+    pub(super) fn begin(actions: Arc<Mutex<Actions>>) -> Self {
+        actions.lock().under_way += 1;
+        Self(actions)
+    }
+}
+
+impl Drop for Acting {
+    fn drop(&mut self) {
+        let mut actions = self.0.lock();
+        actions.under_way = actions.under_way.saturating_sub(1);
+        actions.ended = Some(Instant::now());
+    }
+}
+
+impl Actions {
+    /// Whether an action may have caused a change at this moment.
+    fn may_cause(&self, at: Instant) -> bool {
+        let lately = |ended: Instant| at.saturating_duration_since(ended) <= REACTION;
+        self.under_way > 0 || self.ended.is_some_and(lately)
+    }
 }
 
 impl Driver {
@@ -104,12 +141,13 @@ impl Driver {
         let size = self.live.state.lock().canvas.size();
         let seen = self.source.look(size)?;
         let at = Instant::now();
+        let caused = self.actions.lock().may_cause(at);
         match seen {
             Seen::Nothing => return Ok(()),
-            Seen::Parts(parts) => self.live.state.lock().draw(&parts, at),
+            Seen::Parts(parts) => self.live.state.lock().draw(&parts, at, caused),
             Seen::Everything => {
                 let canvas = self.source.capture()?;
-                self.live.state.lock().replace(canvas, at);
+                self.live.state.lock().replace(canvas, at, caused);
             }
         }
         self.live.news.notify_waiters();
@@ -129,28 +167,28 @@ impl Driver {
 }
 
 impl State {
-    fn draw(&mut self, parts: &[(crate::segment::Region, Vec<u8>)], at: Instant) {
+    fn draw(&mut self, parts: &[(crate::segment::Region, Vec<u8>)], at: Instant, caused: bool) {
         // Copies the canvas if a watch keeps it as the state before its action.
         let canvas = Arc::make_mut(&mut self.canvas);
         let changes = parts.iter().flat_map(|(region, pixels)| canvas.replace(*region, pixels));
         let changes: Vec<_> = changes.collect();
-        self.note(changes, at);
+        self.note(changes, at, caused);
     }
 
-    fn replace(&mut self, canvas: Canvas, at: Instant) {
+    fn replace(&mut self, canvas: Canvas, at: Instant, caused: bool) {
         let changes = self.canvas.difference(&canvas, &[]);
         if canvas.size() != self.canvas.size() {
             self.tracker.clear();
         }
         self.canvas = Arc::new(canvas);
-        self.note(changes, at);
+        self.note(changes, at, caused);
     }
 
-    fn note(&mut self, changes: Vec<Rect>, at: Instant) {
+    fn note(&mut self, changes: Vec<Rect>, at: Instant, caused: bool) {
         let changes =
             if changes.len() > MAX_REGIONS { merged(changes, MAX_REGIONS) } else { changes };
         let canvas = &self.canvas;
-        self.tracker.note(at, &changes, &|rect| canvas.hash(rect));
+        self.tracker.note(at, &changes, caused, &|rect| canvas.hash(rect));
     }
 }
 

@@ -14,6 +14,17 @@ pub struct Prints {
     squares: Vec<u64>,
 }
 
+/// How two pictures differ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Difference {
+    /// In this share of the squares, from 0 to 1.
+    Share(f64),
+    /// They have different sizes.
+    Size,
+    /// There is nothing to compare: the region is outside, or all of it is ignored.
+    Nothing,
+}
+
 impl Prints {
     /// The fingerprint of a canvas.
     pub fn of(canvas: &Canvas) -> Self {
@@ -50,13 +61,17 @@ impl Prints {
 
     /// Whether both show the same, outside of `ignored`.
     pub fn same(&self, other: &Self, ignored: &[Rect]) -> bool {
-        self.difference(other, None, ignored) == Some(0.0)
+        match self.difference(other, None, ignored) {
+            Difference::Share(share) => share == 0.0,
+            Difference::Nothing => true,
+            Difference::Size => false,
+        }
     }
 
-    /// How much of a region differs, outside of `ignored`: 0 to 1. `None` if the sizes differ.
-    pub fn difference(&self, other: &Self, region: Option<&Rect>, ignored: &[Rect]) -> Option<f64> {
+    /// How much of a region differs, outside of `ignored`.
+    pub fn difference(&self, other: &Self, region: Option<&Rect>, ignored: &[Rect]) -> Difference {
         if (self.width, self.height) != (other.width, other.height) {
-            return None;
+            return Difference::Size;
         }
         let columns = (self.width as usize).div_ceil(SQUARE).max(1);
         let (mut all, mut differing) = (0_u32, 0_u32);
@@ -70,7 +85,15 @@ impl Prints {
                 differing += u32::from(one != other);
             }
         }
-        Some(f64::from(differing) / f64::from(all.max(1)))
+        match all {
+            0 => Difference::Nothing,
+            all => Difference::Share(f64::from(differing) / f64::from(all)),
+        }
+    }
+
+    /// The whole picture.
+    pub fn whole(&self) -> Rect {
+        Rect { x: 0, y: 0, width: self.width, height: self.height }
     }
 }
 
@@ -119,6 +142,20 @@ mod tests {
         let corner = Rect { x: 0, y: 0, width: 5, height: 5 };
         assert!(plain.same(&Prints::of_pixels(&pixels(Some(0))), &[corner]));
         assert!(!plain.same(&Prints::of_pixels(&pixels(Some(99))), &[corner]));
+    }
+
+    #[test]
+    fn a_region_without_anything_to_compare_is_not_equal() {
+        let (plain, other) = (pixels(None), pixels(Some(0)));
+        let (plain, other) = (Prints::of_pixels(&plain), Prints::of_pixels(&other));
+        let rect = |x, y, width, height| Rect { x, y, width, height };
+        let difference =
+            |region, ignored: &[Rect]| plain.difference(&other, Some(&region), ignored);
+        assert_eq!(difference(rect(5000, 0, 10, 10), &[]), Difference::Nothing);
+        let corner = rect(0, 0, 10, 10);
+        assert_eq!(difference(corner, &[corner]), Difference::Nothing);
+        assert_eq!(difference(corner, &[]), Difference::Share(1.0));
+        assert_eq!(difference(rect(0, 0, 64, 32), &[]), Difference::Share(0.5));
     }
 
     #[test]

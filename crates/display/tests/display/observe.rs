@@ -105,6 +105,17 @@ async fn changes_are_found_where_they_are_and_only_those() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_change_between_the_call_and_the_wait_is_not_missed() {
+    let world = World::bare();
+    let painter = Painter::on(&world);
+    let watch = world.display.watch().await.unwrap();
+    let changed = watch.changed();
+    painter.fill(rect(100, 50, 40, 30), 0x00ff_0000);
+    watch.catch_up().await.unwrap();
+    timeout_at(soon(), changed).await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_screen_is_quiet_after_the_last_change() {
     let world = World::bare();
     let painter = Painter::on(&world);

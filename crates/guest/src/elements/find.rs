@@ -32,7 +32,7 @@ const PAGE_DEADLINE: Duration = Duration::from_secs(5);
 impl Guest {
     /// What is on the screen.
     pub async fn tree(&self, wanted: &ReadTree) -> Result<Tree, GuestError> {
-        let gathered = gather::everything(self, Extent::Visible).await?;
+        let gathered = gather::everything(self, Extent::Visible, None).await?;
         let scene = &gathered.scene;
         let mut nodes = tree::nodes(scene);
         let listed = scene.surfaces.iter().filter(|surface| surface.listed);
@@ -56,19 +56,34 @@ impl Guest {
         };
         let focus = scene.focus().map(|element| element.reference.clone());
         let mut past = self.elements.past.lock();
-        let tree = past.tree(windows, focus, nodes, wanted.since, limits);
+        let only = wanted.window_id.map(|id| id.0.to_string());
+        let parts = tree::Parts { windows, focus, nodes, only };
+        let tree = past.tree(parts, wanted.since, limits);
         Ok(Tree { notes: gathered.notes, ..tree })
     }
 
-    /// Elements on the screen that match.
+    /// Elements on the screen that match. The picture is read if there are none.
     pub async fn find(&self, find: &Find) -> Result<Found, GuestError> {
+        self.find_or_read(find, |it| it.confidence >= matching::SIMILAR).await
+    }
+
+    /// The same. The picture is also read if all that match are out of view.
+    pub async fn find_visible(&self, find: &Find) -> Result<Found, GuestError> {
+        self.find_or_read(find, is_seen).await
+    }
+
+    async fn find_or_read(
+        &self,
+        find: &Find,
+        suffices: impl Fn(&Candidate) -> bool,
+    ) -> Result<Found, GuestError> {
         let target = find.target();
-        let gathered = gather::everything(self, Extent::Everything).await?;
+        let wanted = matching::wanted(&target);
+        let gathered = gather::everything(self, Extent::Everything, wanted.as_deref()).await?;
         let most = find.limit.and_then(|most| usize::try_from(most).ok()).unwrap_or(CANDIDATES);
         let mut found = found(&gathered.scene, &target, most);
         found.notes = gathered.notes;
-        let certain =
-            |found: &Found| found.candidates.iter().any(|it| it.confidence >= matching::SIMILAR);
+        let certain = |found: &Found| found.candidates.iter().any(&suffices);
         if find.ocr && !certain(&found) && target.reference.is_none() {
             match self.read_text(&gathered.scene, &target).await {
                 Ok(read) => {
@@ -87,15 +102,14 @@ impl Guest {
 
     /// Visible elements that can be used, window by window from the top, for marks on a picture.
     pub async fn interactive_elements(&self, most: usize) -> Result<Vec<Candidate>, GuestError> {
-        let gathered = gather::everything(self, Extent::Visible).await?;
+        let gathered = gather::everything(self, Extent::Visible, None).await?;
         Ok(found(&gathered.scene, &Target::default(), most).candidates)
     }
 
     /// Elements of a page that match.
     pub async fn find_in_page(&self, find: &FindInPage) -> Result<Found, GuestError> {
         let target = find.target();
-        let page = self.browser()?.elements(find.tab.as_ref(), PAGE_DEADLINE).await?;
-        let scene = page_scene(page);
+        let scene = self.page_scene(find.tab.as_ref(), &target).await?;
         let most = find.limit.and_then(|most| usize::try_from(most).ok()).unwrap_or(CANDIDATES);
         let mut found = found(&scene, &target, most);
         for candidate in &mut found.candidates {
@@ -105,9 +119,20 @@ impl Guest {
     }
 
     /// The elements of a page as a scene, whose screen is the viewport.
-    pub async fn page_scene(&self, tab: Option<&TabId>) -> Result<Scene, GuestError> {
-        Ok(page_scene(self.browser()?.elements(tab, PAGE_DEADLINE).await?))
+    pub async fn page_scene(
+        &self,
+        tab: Option<&TabId>,
+        target: &Target,
+    ) -> Result<Scene, GuestError> {
+        let wanted = matching::wanted(target);
+        let page = self.browser()?.elements(tab, wanted.as_deref(), PAGE_DEADLINE).await?;
+        Ok(page_scene(page))
     }
+}
+
+/// Whether a candidate matches, and is in view.
+pub fn is_seen(candidate: &Candidate) -> bool {
+    candidate.confidence >= matching::SIMILAR && !candidate.off_screen
 }
 
 fn found(scene: &Scene, target: &Target, most: usize) -> Found {

@@ -67,8 +67,12 @@ struct BrowserSurface {
 /// What a browser window shows; `None` if it is no page of a tab.
 type Shown = (usize, Result<Option<PageElements>, BrowserError>);
 
-/// Reads everything that is on the screen.
-pub async fn everything(guest: &Guest, what: Extent) -> Result<Gathered, GuestError> {
+/// Reads everything that is on the screen. Of long texts of pages, the part with `wanted` is read.
+pub async fn everything(
+    guest: &Guest,
+    what: Extent,
+    wanted: Option<&str>,
+) -> Result<Gathered, GuestError> {
     let stack = guest.display()?.stack().await?;
     let mut gathered = Gathered { scene: scene(stack), ..Gathered::default() };
     // Windows that nothing can be seen of are not asked for elements.
@@ -80,7 +84,7 @@ pub async fn everything(guest: &Guest, what: Extent) -> Result<Gathered, GuestEr
         async {
             if browses { guest.read_browser(None, true).await } else { Ok(Answer::default()) }
         },
-        pages(guest, own, what),
+        pages(guest, own, what, wanted),
     );
     gathered.add_programs(guest, programs, false);
     let places = gathered.add_programs(guest, browser, true);
@@ -330,7 +334,12 @@ impl Gathered {
 }
 
 /// The pages that browser windows show.
-async fn pages(guest: &Guest, windows: Vec<BrowserSurface>, what: Extent) -> Vec<Shown> {
+async fn pages(
+    guest: &Guest,
+    windows: Vec<BrowserSurface>,
+    what: Extent,
+    wanted: Option<&str>,
+) -> Vec<Shown> {
     let Some(first) = windows.first() else { return Vec::new() };
     let tabs = async { guest.browser()?.own_tabs(PAGE_DEADLINE).await.map_err(GuestError::from) };
     let mut tabs = match tabs.await {
@@ -341,7 +350,7 @@ async fn pages(guest: &Guest, windows: Vec<BrowserSurface>, what: Extent) -> Vec
     };
     let mut shown = Vec::new();
     for window in windows {
-        let page = page_of(guest, &tabs, &window, what).await;
+        let page = page_of(guest, &tabs, &window, what, wanted).await;
         if let Ok(Some(page)) = &page {
             tabs.retain(|tab| Some(&tab.id) != page.tab.as_ref());
         }
@@ -356,6 +365,7 @@ async fn page_of(
     tabs: &[ShownTab],
     window: &BrowserSurface,
     what: Extent,
+    wanted: Option<&str>,
 ) -> Result<Option<PageElements>, BrowserError> {
     let Ok(browser) = guest.browser() else { return Ok(None) };
     let mut candidates: Vec<&ShownTab> = tabs.iter().collect();
@@ -367,7 +377,8 @@ async fn page_of(
     });
     let mut failed = None;
     for tab in candidates.into_iter().take(MAX_TABS) {
-        match browser.shown_elements(&tab.id, what == Extent::Visible, PAGE_DEADLINE).await {
+        let in_view = what == Extent::Visible;
+        match browser.shown_elements(&tab.id, in_view, wanted, PAGE_DEADLINE).await {
             Ok(page) if !page.hidden && window.holds(&page) => return Ok(Some(page)),
             Ok(_) => {}
             Err(error @ (BrowserError::DialogOpen(_) | BrowserError::Private { .. })) => {

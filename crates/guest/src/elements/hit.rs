@@ -91,7 +91,7 @@ impl Guest {
 
     /// What has the keyboard focus, if that is known.
     pub async fn focused(&self) -> Result<Option<Hit>, GuestError> {
-        let gathered = gather::everything(self, Extent::Visible).await?;
+        let gathered = gather::everything(self, Extent::Visible, None).await?;
         Ok(gathered.scene.focus().map(|element| of(&gathered.scene, element)))
     }
 }

@@ -5,7 +5,10 @@ use helmdeck_display::{
     Display, DisplayError,
     observe::{Canvas, Changes, LatePrints, Prints, Rect, ShotFacts, Shots},
 };
-use helmdeck_wire::observe::{Observation, Observe, ObservedPicture, ShotId};
+use helmdeck_wire::{
+    observe::{Observation, Observe, ObservedPicture, ShotId},
+    vendor_size::SizeRule,
+};
 use parking_lot::Mutex;
 
 /// Pixels around a change that show where it is, and how many there are at least.
@@ -29,12 +32,22 @@ pub struct PageShots {
 }
 
 impl PageShots {
-    fn remember(&self, canvas: &Canvas, part: &Rect, prints: &Prints, sent: bool) -> ShotFacts {
+    /// The fingerprint of a picture of the whole page.
+    pub fn prints(&self, id: &str) -> Option<Prints> {
+        self.shots.prints(id)
+    }
+
+    fn remember(
+        &self,
+        canvas: &Canvas,
+        part: &Rect,
+        size: (u32, u32),
+        prints: &Prints,
+        sent: bool,
+    ) -> ShotFacts {
         let mut last = self.last.lock();
         *last += 1;
-        let origin = (part.x.max(0).unsigned_abs(), part.y.max(0).unsigned_abs());
-        let (width, height) = (part.width, part.height);
-        let facts = ShotFacts { id: format!("shot-{last}"), width, height, origin, scale: 1.0 };
+        let facts = ShotFacts::of_part(format!("shot-{last}"), part, size);
         let whole = (*part == canvas.whole()).then(|| LatePrints::new(prints.clone().into()));
         self.shots.add(facts.clone(), whole, sent);
         facts
@@ -49,6 +62,8 @@ pub struct Shown<'a> {
     pub telling: &'a [Rect],
     /// What changes on its own.
     pub ignored: &'a [Rect],
+    /// How large the picture may be.
+    pub size: Option<SizeRule>,
 }
 
 impl Shown<'_> {
@@ -76,18 +91,20 @@ impl Shown<'_> {
             return Ok(());
         }
         let rect = wanted.unwrap_or_else(|| canvas.whole());
+        let size = (rect.width, rect.height);
+        let size = self.size.map_or(size, |rule| rule.size(size.0, size.1));
         let facts = match display {
-            Some(display) => display.remember(canvas, &rect, &prints, wanted.is_some()),
-            None => pages.remember(canvas, &rect, &prints, wanted.is_some()),
+            Some(display) => display.remember(canvas, &rect, size, &prints, wanted.is_some()),
+            None => pages.remember(canvas, &rect, size, &prints, wanted.is_some()),
         };
         observation.shot = Some(ShotId(facts.id.clone()));
         if wanted.is_some() {
             observation.picture = Some(ObservedPicture {
                 id: ShotId(facts.id),
                 media_type: "image/png".to_owned(),
-                data: BASE64_STANDARD.encode(canvas.png(&rect)?),
+                data: BASE64_STANDARD.encode(canvas.png_of(&rect, size.0, size.1)?),
                 rect: rect.into(),
-                scale: 1.0,
+                scale: facts.scale,
             });
         }
         Ok(())
@@ -113,6 +130,8 @@ fn part(regions: &[Rect], canvas: &Canvas) -> Option<Rect> {
 mod tests {
     use std::sync::Arc;
 
+    use helmdeck_wire::vendor_size::Limits;
+
     use super::*;
 
     fn canvas(colour: u8) -> Arc<Canvas> {
@@ -126,7 +145,8 @@ mod tests {
     fn observed(pages: &PageShots, observe: Observe, colour: u8, regions: &[Rect]) -> Observation {
         let (before, after) = (canvas(0), canvas(colour));
         let changes = Changes { regions: regions.to_vec(), periodic: vec![], before, after };
-        let shown = Shown { changes: &changes, regions, telling: regions, ignored: &[] };
+        let (telling, ignored) = (regions, &[] as &[Rect]);
+        let shown = Shown { changes: &changes, regions, telling, ignored, size: None };
         let mut observation = Observation::default();
         shown.add(observe, None, pages, &mut observation).unwrap();
         observation
@@ -174,6 +194,26 @@ mod tests {
         assert_eq!(Canvas::from_png(&png).unwrap().size(), (58, 58));
         let facts = pages.shots.get(&picture.id.0).unwrap();
         assert_eq!(facts.on_screen(10, 10), Some((36, 36)));
+    }
+
+    #[test]
+    fn a_picture_is_as_large_as_the_model_sees_it_and_its_points_are_found_on_the_screen() {
+        let (before, after) = (canvas(0), canvas(1));
+        let regions = [before.whole()];
+        let changes = Changes { regions: regions.to_vec(), periodic: vec![], before, after };
+        let limits = Limits { max_edge: Some(100), max_pixels: None };
+        let size = Some(SizeRule::Limits(limits));
+        let (changes, regions) = (&changes, &regions[..]);
+        let shown = Shown { changes, regions, telling: regions, ignored: &[], size };
+        let (pages, mut observation) = (PageShots::default(), Observation::default());
+        shown.add(Observe::Screenshot, None, &pages, &mut observation).unwrap();
+        let picture = observation.picture.unwrap();
+        assert_eq!((picture.rect.width, picture.scale), (200, 0.5));
+        let png = BASE64_STANDARD.decode(picture.data).unwrap();
+        assert_eq!(Canvas::from_png(&png).unwrap().size(), (100, 50));
+        let facts = pages.shots.get(&picture.id.0).unwrap();
+        assert_eq!(facts.on_screen(50, 25), Some((101, 51)));
+        assert_eq!(facts.on_screen(100, 25), None, "outside of the picture");
     }
 
     #[test]

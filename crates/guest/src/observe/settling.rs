@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use helmdeck_browser::PageWatch;
 use helmdeck_display::{
     DisplayError,
     observe::{Activity, Decision, Quiet},
@@ -51,6 +52,8 @@ impl Observing {
         // When a window was last awaited.
         let mut opening: Option<Instant> = None;
         loop {
+            // Created before the look at what is known, so that no news is missed.
+            let (changed, news) = (self.changed(), self.news());
             let now = Instant::now();
             let mut activity = self.activity(now);
             match done {
@@ -79,8 +82,8 @@ impl Observing {
             select! {
                 _ = &mut handled, if done.is_none() => done = Some(Instant::now()),
                 () = sleep_until(until.into()) => {}
-                changed = self.changed() => changed?,
-                () = self.news() => {}
+                changed = changed => changed?,
+                () = news => {}
             }
         }
     }
@@ -145,17 +148,25 @@ impl Observing {
         !activity.busy && activity.busy_until.is_none_or(|until| until <= now)
     }
 
-    async fn changed(&self) -> Result<(), DisplayError> {
-        match &self.screen {
-            Some(screen) => screen.watch.changed().await,
-            None => std::future::pending().await,
+    /// Waits for a change of the screen after this call.
+    fn changed(&self) -> impl Future<Output = Result<(), DisplayError>> + use<'_> {
+        let changed = self.screen.as_ref().map(|screen| screen.watch.changed());
+        async move {
+            match changed {
+                Some(changed) => changed.await,
+                None => std::future::pending().await,
+            }
         }
     }
 
-    async fn news(&self) {
-        match &self.page {
-            Some(page) => page.news().await,
-            None => std::future::pending().await,
+    /// Waits for news of the browser after this call.
+    fn news(&self) -> impl Future<Output = ()> + use<'_> {
+        let news = self.page.as_ref().map(PageWatch::news);
+        async move {
+            match news {
+                Some(news) => news.await,
+                None => std::future::pending().await,
+            }
         }
     }
 }

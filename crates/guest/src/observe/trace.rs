@@ -25,7 +25,7 @@ use helmdeck_wire::{
 };
 use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::time::sleep;
+use tokio::{sync::Notify, time::sleep};
 
 use crate::error::GuestError;
 
@@ -59,6 +59,8 @@ pub struct Trace {
 struct Shared {
     started: Instant,
     kept: Mutex<Kept>,
+    /// Notified when windows or their focus change.
+    windows: Notify,
 }
 
 #[derive(Default)]
@@ -105,7 +107,8 @@ pub struct Crops {
 
 impl Default for Trace {
     fn default() -> Self {
-        let shared = Shared { started: Instant::now(), kept: Mutex::default() };
+        let (kept, windows) = (Mutex::default(), Notify::new());
+        let shared = Shared { started: Instant::now(), kept, windows };
         Self { shared: Arc::new(shared) }
     }
 }
@@ -198,6 +201,12 @@ impl Trace {
         self.add(entry, Instant::now());
     }
 
+    /// Waits until a window opened, closed, or got another title or the focus after this call, also
+    /// if the future is polled later.
+    pub fn windows_changed(&self) -> impl Future<Output = ()> + use<'_> {
+        self.shared.windows.notified()
+    }
+
     /// Notes what happened to windows.
     fn windows(&self, before: &SeenWindows, after: &SeenWindows, at: Instant) {
         let note = |kind: TraceKind, window: &helmdeck_display::observe::SeenWindow| {
@@ -239,6 +248,13 @@ impl Entry {
         self.trace.change(self.id, |entry| {
             (entry.duration_ms, entry.outcome) = (Some(took), Some(outcome.to_owned()));
         });
+    }
+
+    /// Notes where the action acts.
+    pub fn acted_at(&self, at: Option<Pixel>) {
+        if at.is_some() {
+            self.trace.change(self.id, |entry| entry.acted_at = at);
+        }
     }
 
     /// Adds what was observed, and pictures of it in the background.
@@ -315,6 +331,7 @@ pub async fn follow_windows(display: Display, trace: Trace) {
             let mut before = display.seen_windows().await.unwrap_or_default();
             while events.next().await.is_ok() {
                 let at = Instant::now();
+                trace.shared.windows.notify_waiters();
                 sleep(PAUSE).await;
                 let Ok(after) = display.seen_windows().await else { break };
                 trace.windows(&before, &after, at);

@@ -16,9 +16,9 @@ use helmdeck_wire::{
     aim::Aim,
     body::BytesReply,
     browser::{
-        ClickElement, Emulate, Execute, ExportHar, ExportState, Extract, HoverElement, ImportState,
-        Interact, Markdown, Navigate, PageScreenshot, Pdf, PressKeys, ReadConsole, ReadNetwork,
-        SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
+        ClickElement, ConcealField, Emulate, Execute, ExportHar, ExportState, Extract,
+        HoverElement, ImportState, Interact, Markdown, Navigate, PageScreenshot, Pdf, PressKeys,
+        ReadConsole, ReadNetwork, SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
     },
     clipboard::Clipboard,
     control::Hands,
@@ -135,6 +135,7 @@ pub fn routes() -> Router<Guest> {
         ClickElement => click as json,
         TypeInto => type_into as json,
         SelectOptions => select as json,
+        ConcealField => conceal as json,
         HoverElement => hover as json,
         PressKeys => press as json,
         Interact => interact as json,
@@ -196,7 +197,10 @@ fn perform(
         let detail = detail(&action, &options, &value);
         let entry = detail.map(|detail| guest.trace.begin(action.name, detail));
         let done = if options.is_empty() {
-            (action.perform)(guest, hands, value).await
+            if let Some(entry) = &entry {
+                entry.acted_at(aim::point(action.aim, &value));
+            }
+            carry_out(guest, hands, &action, value, entry.is_some()).await
         } else {
             observed(guest, hands, &action, &options, value, entry.as_ref()).await
         };
@@ -231,8 +235,21 @@ async fn observed(
 ) -> Answer {
     let aimed = aim::resolve(&guest, hands, options, action.aim, &mut value).await?;
     let watch = Watch::begin(&guest, hands, action.name, options, &aimed, &value).await?;
-    let response = (action.perform)(guest, hands, value).await?;
+    let response = carry_out(guest, hands, action, value, entry.is_some()).await?;
     watch.finish(response, entry).await
+}
+
+/// Performs the action itself. The screen is told if it `drives`.
+async fn carry_out(
+    guest: Guest,
+    hands: Hands,
+    action: &AnyAction,
+    value: Value,
+    drives: bool,
+) -> Answer {
+    let screen = guest.screen().ok().flatten().filter(|_| drives);
+    let _acting = screen.map(|display| display.acting());
+    (action.perform)(guest, hands, value).await
 }
 
 /// On whose behalf this call uses the browser.

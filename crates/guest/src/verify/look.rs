@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use helmdeck_a11y::matching::SIMILAR;
-use helmdeck_display::observe::Prints;
+use helmdeck_a11y::matching;
+use helmdeck_display::observe::{Difference, Prints, Rect};
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
     aim::Target,
@@ -16,10 +16,12 @@ use helmdeck_wire::{
 };
 
 use super::Place;
-use crate::{begin::Guest, error::GuestError, files};
+use crate::{begin::Guest, elements::is_seen, error::GuestError, files, observe};
 
 /// How much of a region may differ.
 const TOLERANCE: f64 = 0.02;
+/// Limit on candidates of a look.
+const CANDIDATES: u32 = 100;
 /// Limit on names in a description.
 const LISTED: usize = 8;
 
@@ -34,7 +36,7 @@ impl Guest {
         match condition.check {
             Check::TextVisible => {
                 let target = Target { text: Some(text.to_owned()), ..Target::default() };
-                self.look_for(at, &target, |_| true).await
+                self.look_for_text(at, &target).await
             }
             Check::ElementExists => self.look_for(at, &target(condition), |_| true).await,
             Check::ElementFocused => {
@@ -74,51 +76,28 @@ impl Guest {
         }
     }
 
-    /// Looks for an element, and whether it is as it should be.
+    /// Looks for an element, and whether it is as it should be. It may be out of view.
     async fn look_for(
         &self,
         at: Place,
         target: &Target,
         right: impl Fn(&Candidate) -> bool,
     ) -> Looked {
-        let Target { text, role, name, reference, window, near, nth, exact } = target.clone();
-        let Found { candidates, nearest, notes, .. } = match at {
-            Place::Desktop => {
-                let limit = None;
-                let find = Find {
-                    text,
-                    role,
-                    name,
-                    reference,
-                    window,
-                    near,
-                    nth,
-                    exact,
-                    limit,
-                    ocr: true,
-                };
-                self.find(&find).await?
-            }
-            Place::Page => {
-                let (limit, tab) = (None, None);
-                let find = FindInPage { text, role, name, reference, near, nth, exact, limit, tab };
-                self.find_in_page(&find).await?
-            }
+        let found = match at {
+            Place::Desktop => self.find(&sought(target)).await?,
+            Place::Page => self.find_in_page(&sought_in_page(target)).await?,
         };
-        let visible = |it: &&Candidate| it.confidence >= SIMILAR && !it.off_screen;
-        let found: Vec<&Candidate> = candidates.iter().filter(visible).collect();
-        if let Some(it) = found.iter().find(|it| right(it)) {
-            return Ok((true, described(it)));
-        }
-        let mut answer = match found.first() {
-            Some(it) => described(it),
-            None if nearest.is_empty() => "nothing that matches".to_owned(),
-            None => format!("nothing that matches; near matches are {}", listed(&nearest)),
+        Ok(told(&matching::meant(&found.candidates, target), &found, right))
+    }
+
+    /// Looks for a text that can be seen, in whatever it is a part of.
+    async fn look_for_text(&self, at: Place, target: &Target) -> Looked {
+        let found = match at {
+            Place::Desktop => self.find_visible(&sought(target)).await?,
+            Place::Page => self.find_in_page(&sought_in_page(target)).await?,
         };
-        if found.is_empty() && !notes.is_empty() {
-            answer = format!("{answer} ({})", notes.join("; "));
-        }
-        Ok((false, answer))
+        let seen: Vec<_> = found.candidates.iter().filter(|it| is_seen(it)).collect();
+        Ok(told(&seen, &found, |_| true))
     }
 
     async fn look_at_windows(&self, name: &str, right: impl Fn(&[Window]) -> bool) -> Looked {
@@ -153,31 +132,59 @@ impl Guest {
 
     /// Compares the screen, or a region of it, with an earlier picture.
     async fn look_at_screen(&self, condition: &Condition) -> Looked {
-        let display = self.display()?;
+        let refused = |field: &str, message: String| {
+            let body = ErrorBody::new(ErrorCode::InvalidInput, message);
+            Err(GuestError::Refused(ErrorBody { field: Some(field.to_owned()), ..body }))
+        };
         let id = condition.shot.as_ref().map(|shot| shot.0.as_str()).unwrap_or_default();
-        let Some(before) = display.shots().prints(id) else {
+        let screen = self.screen()?;
+        let before = match &screen {
+            Some(display) => display.shots().prints(id),
+            None => self.observed.pages.prints(id),
+        };
+        let Some(before) = before else {
             let message = format!(
                 "{id} is unknown, too old, or does not show the whole screen: use the id of a recent \
                  screenshot"
             );
-            let body = ErrorBody::new(ErrorCode::InvalidInput, message);
-            return Err(GuestError::Refused(ErrorBody { field: Some("shot".to_owned()), ..body }));
+            return refused("shot", message);
         };
-        let watch = display.watch().await?;
-        let changes = watch.changes(&[], &[]).await?;
-        let ignored: Vec<_> = changes.periodic.iter().map(|place| place.rect).collect();
-        let now = Prints::of(&changes.after);
         let region = condition.region.map(Into::into);
-        let differs = before.difference(&now, region.as_ref(), &ignored);
+        if region.is_some_and(|region| before.whole().intersection(&region).is_none()) {
+            let Rect { width, height, .. } = before.whole();
+            let message =
+                format!("the region is outside the picture, which has {width}x{height} pixels");
+            return refused("region", message);
+        }
+        let (now, ignored) = match &screen {
+            Some(display) => {
+                let changes = display.watch().await?.changes(&[], &[]).await?;
+                (Prints::of(&changes.after), changes.periodic)
+            }
+            None => match self.browser()?.watch(None).await {
+                Some(page) => match observe::canvas_of(&page).await {
+                    Some(canvas) => (Prints::of(&canvas), observe::periodic_on(&page)),
+                    None => return Ok((false, "the page does not answer".to_owned())),
+                },
+                None => return Ok((false, "there is no page".to_owned())),
+            },
+        };
+        let ignored: Vec<_> = ignored.iter().map(|place| place.rect).collect();
+        let difference = before.difference(&now, region.as_ref(), &ignored);
         let tolerance = match condition.check {
             Check::RegionSimilar => condition.tolerance.unwrap_or(TOLERANCE),
             _ => 0.0,
         };
-        let found = match differs {
-            Some(share) => format!("{:.1} % differs", share * 100.0),
-            None => "the screen has another size".to_owned(),
-        };
-        Ok((differs.is_some_and(|share| share <= tolerance), found))
+        Ok(match difference {
+            Difference::Share(share) => {
+                (share <= tolerance, format!("{:.1} % differs", share * 100.0))
+            }
+            Difference::Size => (false, "the screen has another size".to_owned()),
+            Difference::Nothing => {
+                let found = "only what changes by itself is there";
+                (region.is_none(), found.to_owned())
+            }
+        })
     }
 
     fn look_at_file(&self, path: &str) -> Looked {
@@ -225,6 +232,39 @@ impl Guest {
             None => (false, format!("there are {}", listed(&names))),
         })
     }
+}
+
+fn sought(target: &Target) -> Find {
+    let Target { text, role, name, reference, window, near, nth, exact } = target.clone();
+    let limit = Some(CANDIDATES);
+    Find { text, role, name, reference, window, near, nth, exact, limit, ocr: true }
+}
+
+fn sought_in_page(target: &Target) -> FindInPage {
+    let Target { text, role, name, reference, window: _, near, nth, exact } = target.clone();
+    let limit = Some(CANDIDATES);
+    FindInPage { text, role, name, reference, near, nth, exact, limit, tab: None }
+}
+
+/// Whether one of the elements is as it should be, and what was found.
+fn told(
+    elements: &[&Candidate],
+    found: &Found,
+    right: impl Fn(&Candidate) -> bool,
+) -> (bool, String) {
+    if let Some(it) = elements.iter().find(|it| right(it)) {
+        return (true, described(it));
+    }
+    let Found { nearest, notes, .. } = found;
+    let mut answer = match elements.first() {
+        Some(it) => described(it),
+        None if nearest.is_empty() => "nothing that matches".to_owned(),
+        None => format!("nothing that matches; near matches are {}", listed(nearest)),
+    };
+    if elements.is_empty() && !notes.is_empty() {
+        answer = format!("{answer} ({})", notes.join("; "));
+    }
+    (false, answer)
 }
 
 fn target(condition: &Condition) -> Target {

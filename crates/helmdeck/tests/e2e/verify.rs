@@ -9,8 +9,10 @@ const FORM: &str = "<title>Order</title><h1>Your order</h1>
     <input aria-label=Mail value=ada@example.org autofocus>
     <label><input type=checkbox id=gift checked> Gift</label>
     <label><input type=checkbox> Express</label>
+    <label><input type=checkbox checked> Express delivery</label>
     <button disabled>Pay</button><button onclick=\"setTimeout(() => out.textContent = 'Sent', 300)\">Send</button>
-    <a href=/file>Invoice</a><p id=out></p>";
+    <a href=/file>Invoice</a><p id=out></p>
+    <div style='margin-top: 3000px'><button>Deep</button></div>";
 
 /// What a call found: whether everything holds, and the reply.
 async fn verify(desk: &Desk<'_>, at: &str, body: Value) -> (bool, Value) {
@@ -38,6 +40,8 @@ fn of_page() -> Vec<(bool, Value)> {
         (false, json!({ "check": "text_visible", "text": "Their order" })),
         (true, named("element_exists", "Express")),
         (false, named("element_exists", "Discount")),
+        (true, named("element_exists", "Deep")),
+        (false, json!({ "check": "text_visible", "text": "Deep" })),
         (true, named("element_enabled", "Send")),
         (false, named("element_enabled", "Pay")),
         (true, named("element_checked", "Gift")),
@@ -100,7 +104,8 @@ async fn every_condition_of_a_desktop_is_seen_to_hold_and_not_to_hold() {
     // Conditions are awaited, whatever makes them true.
     desk.act("click", json!({ "target": { "name": "Send" } })).await;
     let sent = json!({ "all": [{ "check": "text_visible", "text": "Sent" }], "within_ms": 10_000 });
-    assert!(verify(&desk, "desktop", sent).await.0);
+    let (holds, reply) = verify(&desk, "desktop", sent).await;
+    assert!(holds && reply["duration_ms"].as_u64().unwrap() < 3000, "{reply}");
     let changed = desk.act("await_visual_change", json!({ "shot": shot })).await;
     assert_eq!(changed["holds"], true, "{changed}");
     desk.act("click", json!({ "target": { "name": "Invoice" } })).await;
@@ -126,7 +131,25 @@ async fn a_page_without_a_screen_is_checked_in_the_same_way() {
     check(&desk, "browser", &of_page()).await;
     desk.browser("click", json!({ "target": { "name": "Send" } })).await.expect(200);
     let sent = json!({ "all": [{ "check": "text_visible", "text": "Sent" }], "within_ms": 10_000 });
-    assert!(verify(&desk, "browser", sent).await.0);
+    let (holds, reply) = verify(&desk, "browser", sent).await;
+    assert!(holds && reply["duration_ms"].as_u64().unwrap() < 2000, "{reply}");
+    // Pictures of pages can be compared as well.
+    let observed = json!({ "target": { "name": "Gift" }, "observe": "diff" });
+    let shot = desk.browser("click", observed).await.expect(200).json()["shot"].clone();
+    let outside = json!({ "x": 90_000, "y": 0, "width": 9, "height": 9 });
+    check(
+        &desk,
+        "browser",
+        &[
+            (true, json!({ "check": "screen_unchanged", "shot": shot })),
+            (false, json!({ "check": "screen_changed", "shot": shot })),
+        ],
+    )
+    .await;
+    let outside = json!({ "check": "region_similar", "shot": shot, "region": outside });
+    let outside = json!({ "session_id": desk.id, "all": [outside] });
+    let refused = desk.client.post("/api/v1/browser/verify", &outside).await.expect(400).json();
+    assert_eq!(refused["field"], "region");
     let incomplete = json!({ "session_id": desk.id, "all": [{ "check": "element_value" }] });
     let refused = desk.client.post("/api/v1/browser/verify", &incomplete).await.expect(400).json();
     assert_eq!(

@@ -31,7 +31,12 @@ impl Screen {
     }
 
     fn show(&mut self, ms: u64, rect: Rect, look: u64) {
-        self.tracker.note(self.at(ms), &[rect], &|_| look);
+        self.tracker.note(self.at(ms), &[rect], false, &|_| look);
+    }
+
+    /// A change that an action caused.
+    fn cause(&mut self, ms: u64, rect: Rect, look: u64) {
+        self.tracker.note(self.at(ms), &[rect], true, &|_| look);
     }
 
     /// When the last change was, in milliseconds.
@@ -137,13 +142,45 @@ fn what_grows_is_not_periodic() {
 }
 
 #[test]
-fn a_clock_is_recognised_at_its_third_tick_even_if_some_were_not_seen() {
+fn a_clock_is_recognised_at_its_fourth_tick_even_if_some_were_not_seen() {
     let mut screen = Screen::new();
-    for (ms, kinds) in [(400, vec![]), (1410, vec![]), (6395, vec![Kind::Clock])] {
+    for (ms, kinds) in [(400, vec![]), (1410, vec![]), (6395, vec![]), (7400, vec![Kind::Clock])] {
         screen.change(ms, TEXT);
         assert_eq!(screen.kinds(ms), kinds, "{ms}");
     }
-    assert_eq!(screen.tracker.unchanged(screen.at(7000), &|_| 99), [TEXT]);
+    assert_eq!(screen.tracker.unchanged(screen.at(8000), &|_| 99), [TEXT]);
+    // It stays one, although an action happens at the time of a tick.
+    screen.cause(9390, TEXT, 98);
+    assert_eq!(screen.kinds(9390), [Kind::Clock]);
+}
+
+#[test]
+fn actions_that_are_repeated_each_second_are_no_clock_and_always_count() {
+    let mut screen = Screen::new();
+    for nth in 1..8 {
+        screen.cause(nth * 1000, TEXT, nth);
+        assert_eq!((screen.last(nth * 1000), screen.kinds(nth * 1000)), (Some(nth * 1000), vec![]));
+    }
+}
+
+#[test]
+fn a_check_box_that_is_clicked_again_and_again_does_not_blink() {
+    let mut screen = Screen::new();
+    for nth in 1..8 {
+        screen.cause(nth * 900, TEXT, nth % 2);
+        assert_eq!((screen.last(nth * 900), screen.kinds(nth * 900)), (Some(nth * 900), vec![]));
+    }
+}
+
+#[test]
+fn rare_or_large_changes_are_no_clock() {
+    let mut screen = Screen::new();
+    let large = Rect { x: 0, y: 0, width: 900, height: 700 };
+    for nth in 1..6 {
+        screen.change(nth * 120_000, TEXT);
+        screen.change(nth * 120_000 + 500, large);
+    }
+    assert_eq!(screen.kinds(600_600), []);
 }
 
 #[test]
