@@ -22,7 +22,7 @@ STATES = frozenset(
     egress_denied file_exists file_not_found forward_denied host_not_found invalid_credentials invalid_ticket
     not_a_file not_desktop_mode not_driving not_found port_in_use private profile_in_use quota_reached
     range_not_satisfiable session_attached session_ended session_outdated session_starting tab_not_found
-    target_ambiguous target_not_found task_limit_reached ticket_in_use too_many_attempts too_many_connections window_not_found
+    target_ambiguous target_not_found task_limit_reached ticket_in_use too_many_attempts too_many_connections vision_running window_not_found
     """.split()
 )
 
@@ -42,7 +42,7 @@ BEYOND_SCHEMA = [
     ("rotate_credential", "invalid_plaintext_b64", "plaintext_b64", "a secret is base64"),
     ("add_provider_key", "invalid_input", "provider", "a provider is one of the list, and needs a key"),
     ("test_provider", "invalid_input", "provider", "a provider is one of the list"),
-    ("exec", "invalid_input", "command", "a command is more than spaces, and holds no NUL"),
+    ("exec", "invalid_input", "command", "the first word is a program"),
     ("exec", "invalid_input", "stream", "a command in the background has no stream"),
     ("upload_artifact", "invalid_input", "file", "a form has the field file"),
     (None, "invalid_coordinates", "x", "an action has a position or a target"),

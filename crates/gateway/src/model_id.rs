@@ -7,6 +7,13 @@ use crate::Invalid;
 /// The longest id.
 const MAX: usize = 200;
 
+/// What ids of models look like, for schemas.
+pub const MODEL_ID_PATTERN: &str =
+    "^[A-Za-z0-9._:@+-]+(/[A-Za-z0-9._:@+-]*[A-Za-z0-9_:@+-][A-Za-z0-9._:@+-]*)+$";
+/// The same in words.
+pub const MODEL_ID_EXPECTED: &str =
+    "provider/model, such as openai/gpt-4o-mini; GET /v1/models lists them";
+
 /// A model of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModelId {
