@@ -82,6 +82,12 @@ for (const [name, viewport] of Object.entries(screens)) {
       assert.deepEqual(await page.evaluate(tooSmall), [], "fingers can hit every button");
       const [picture, stage] = [await person.picture.boundingBox(), await page.locator(".stage:visible").boundingBox()];
       assert.deepEqual([picture.width, Math.round(stage.height)], [390, Math.round(picture.height)], "no bars around it");
+      await pinchesAndPans(person);
+      await page.setViewportSize({ width: 844, height: 390 });
+      await look("turned");
+      const turned = await person.picture.boundingBox();
+      assert.ok(turned.width > 200 && turned.width <= 844 && turned.height <= 390, JSON.stringify(turned));
+      await page.setViewportSize(viewport);
       await page.getByRole("button", { name: "Hide the panel" }).click();
       await look("picture");
       await page.getByRole("button", { name: "Show the panel" }).click();
@@ -161,6 +167,30 @@ for (const [name, viewport] of Object.entries(screens)) {
     await look("link-browser");
     await person.leave();
   });
+}
+
+/** Two fingers enlarge the picture around them, and one moves it. */
+async function pinchesAndPans({ page, picture }) {
+  const devtools = await page.context().newCDPSession(page);
+  const touch = (type, ...touchPoints) => devtools.send("Input.dispatchTouchEvent", { type, touchPoints });
+  const whole = await picture.boundingBox();
+  const [x, y] = [whole.x + whole.width / 2, whole.y + whole.height / 2];
+  const fingers = (apart) => [{ x: x - apart, y, id: 0 }, { x: x + apart, y, id: 1 }];
+  await touch("touchStart", ...fingers(30));
+  for (const apart of [40, 50, 60]) await touch("touchMove", ...fingers(apart));
+  await touch("touchEnd");
+  await page.locator('.stage[data-cropped="true"]').waitFor();
+  const near = (a, b) => Math.abs(a - b) < 5;
+  const large = await picture.boundingBox();
+  assert.ok(near(large.width, 2 * whole.width), `twice as far apart is twice as large: ${large.width}`);
+  assert.ok(near(large.x + large.width / 2, x), "the point between the fingers stays");
+  await touch("touchStart", { x, y, id: 0 });
+  for (const by of [20, 40]) await touch("touchMove", { x: x + by, y, id: 0 });
+  await touch("touchEnd");
+  await until("the picture follows", async () => near((await picture.boundingBox()).x, large.x + 40));
+  await page.getByRole("button", { name: "Show the whole picture" }).click();
+  await page.locator('.stage[data-cropped="false"]').waitFor();
+  await devtools.detach();
 }
 
 /** Runs in the page: buttons that are too small for touch. */
