@@ -115,6 +115,19 @@ pub fn meant<'a>(found: &'a [Candidate], target: &Target) -> Vec<&'a Candidate> 
     meant
 }
 
+/// Why a ref cannot match: it is one of a snapshot, which names elements in another way.
+pub fn foreign_ref(target: &Target) -> Option<String> {
+    let reference = target.reference.as_ref()?;
+    let number = reference.strip_prefix('e')?;
+    let foreign = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    foreign.then(|| {
+        format!(
+            "{reference} is a ref of a snapshot: use it as selector, \"ref={reference}\", or take a \
+             ref of tree or find"
+        )
+    })
+}
+
 /// The text to look for in long texts, as [`likeness`] compares it; `None` if no text is wanted.
 pub fn wanted(target: &Target) -> Option<String> {
     let wanted = target.text.as_ref().or(target.name.as_ref())?;
@@ -342,6 +355,19 @@ mod tests {
         assert_eq!(nearest(&scene, &text("Delte"), 1), ["Delete"]);
         let links = Target { role: Some("link".to_owned()), ..Target::default() };
         assert_eq!(nearest(&scene, &links, 5), ["Cancel", "Delete"]);
+    }
+
+    #[test]
+    fn a_ref_names_one_element_of_a_program_or_page() {
+        let mut scene = scene(&[(0, "button", "OK"), (0, "button", "OK")]);
+        scene.elements[1].reference = "p1x9z.12".to_owned();
+        let named =
+            |reference: &str| Target { reference: Some(reference.to_owned()), ..Target::default() };
+        assert!(matches!(choose(&scene, &named("a0")), Choice::One(Match { at: 0, .. })));
+        assert!(matches!(choose(&scene, &named("p1x9z.12")), Choice::One(Match { at: 1, .. })));
+        assert_eq!(choose(&scene, &named("e12")), Choice::None);
+        assert!(foreign_ref(&named("e12")).unwrap().contains("selector"));
+        assert_eq!(foreign_ref(&named("p1x9z.12")), None);
     }
 
     #[test]

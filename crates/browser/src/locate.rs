@@ -131,7 +131,7 @@ impl Found {
         let Answer { tag, name, .. } = &self.answer;
         let Pixel { x, y } = pixel(at);
         let (page, screen) = (pixel(view.on_page(at)), view.on_screen(at).map(pixel));
-        Hit { tag: tag.clone(), name: name.clone(), x, y, page, screen }
+        Hit { tag: tag.clone(), name: name.clone(), x, y, page, screen, ..Hit::default() }
     }
 }
 

@@ -169,6 +169,11 @@ async fn element(
         }
     }
     let selector = value.get("selector").and_then(Value::as_str).map(Selector::parse);
+    if selector.is_none() && options.expect.is_some() {
+        let message = "expect needs an element: give a selector or a target";
+        let body = ErrorBody::new(ErrorCode::InvalidInput, message);
+        return Err(GuestError::Refused(ErrorBody { field: Some("expect".to_owned()), ..body }));
+    }
     let Some(Ok(selector)) = selector.filter(|_| looks) else { return Ok(Aimed::default()) };
     let wait = value.get("timeout_s").and_then(Value::as_f64);
     let wait = wait.map(Patience::seconds).unwrap_or_default().duration();
@@ -278,7 +283,7 @@ fn missing(scene: &Scene, target: &Target, notes: &[String]) -> GuestError {
         let names: Vec<String> = nearest.iter().map(|name| format!("{name:?}")).collect();
         message = format!("{message}; the nearest names are {}", names.join(", "));
     }
-    for note in notes {
+    for note in notes.iter().chain(&matching::foreign_ref(target)) {
         message = format!("{message}; {note}");
     }
     let mut body = ErrorBody::new(ErrorCode::TargetNotFound, message);

@@ -8,6 +8,7 @@
 
 mod effect;
 mod focus;
+mod hint;
 mod pictures;
 mod repeats;
 mod settling;
@@ -17,6 +18,7 @@ use std::{sync::Arc, time::Instant};
 
 use axum::{
     body::to_bytes,
+    http::{HeaderName, HeaderValue},
     response::{IntoResponse as _, Response},
 };
 use helmdeck_browser::{PageChanges, PageWatch};
@@ -28,17 +30,18 @@ use helmdeck_task::block_in_place;
 use helmdeck_wire::{
     browser::TabId,
     control::Hands,
-    observe::{ActionOptions, Effect, Observation, Observe, PeriodicKind, PeriodicRegion, Settle},
+    observe::{ActionOptions, Observation, Observe, PeriodicKind, PeriodicRegion, Settle},
+    screen::header,
     vendor_size::SizeRule,
 };
 use parking_lot::Mutex;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::join;
 
 use self::{
     effect::{Act, ProgramFocus, Reported, Seen, Verdict},
     focus::FocusBefore,
-    repeats::{Action, Nothing, Repeats},
+    repeats::{Action, Repeats},
     trace::{ActionTrace, Crops},
 };
 pub use self::{
@@ -68,6 +71,8 @@ pub struct Watch {
     action: Action,
     /// `None` if only the position was asked for.
     observing: Option<Observing>,
+    /// Whether the screen became quiet before a picture.
+    settled: Option<bool>,
 }
 
 /// An observation under way.
@@ -116,19 +121,20 @@ impl Watch {
         let wanted = options.settle.is_some() || observe != Observe::None;
         let tab = value.get("tab").and_then(Value::as_str).map(|tab| TabId(tab.to_owned()));
         let settle = options.settle.unwrap_or_default();
-        let mut observing = None;
+        let (mut observing, mut settled) = (None, None);
         if wanted {
             let act = Act { name, at: aimed.point.map(|point| (point.x, point.y)) };
             let mut state = Observing::begin(guest, observe, settle, tab.as_ref(), &act).await?;
             state.size = options.observe_for;
             if pictures::is_picture(name) {
-                state.settle(Instant::now()).await?;
+                settled = Some(state.settle(Instant::now()).await?.settled);
             } else {
                 observing = Some(state);
             }
         }
         let (guest, aimed) = (guest.clone(), aimed.clone());
-        Ok(Self { guest, name, aimed, action: Action::new(name, value), observing })
+        let action = Action::new(name, value);
+        Ok(Self { guest, name, aimed, action, observing, settled })
     }
 
     /// Waits for a quiet screen, and adds the effect to the reply.
@@ -138,40 +144,73 @@ impl Watch {
         entry: Option<&Entry>,
     ) -> Result<Response, GuestError> {
         let ended = Instant::now();
-        let Self { guest, name, aimed, action, observing } = self;
+        let Self { guest, name, aimed, action, observing, settled } = self;
         let (parts, body) = response.into_parts();
         let body = to_bytes(body, usize::MAX).await.map_err(|error| unreadable(&error))?;
         let Ok(Value::Object(mut reply)) = serde_json::from_slice(&body) else {
-            return Ok(Response::from_parts(parts, body.into()));
+            let mut picture = Response::from_parts(parts, body.into());
+            if let Some(settled) = settled {
+                let name = HeaderName::from_static(header::SETTLED);
+                let settled = HeaderValue::from_static(if settled { "true" } else { "false" });
+                picture.headers_mut().insert(name, settled);
+            }
+            return Ok(picture);
         };
+        // Actions on elements of pages say where these are on the screen.
+        let on_page = reply.get("hit").and_then(|hit| hit.get("screen"));
+        let on_page = on_page.and_then(|at| serde_json::from_value(at.clone()).ok());
+        let aimed = Aimed { point: aimed.point.or(on_page), ..aimed };
         let mut observation =
             Observation { acted_at: aimed.point, hit: aimed.hit.clone(), ..Default::default() };
+        let mut crops = None;
         if let Some(observing) = observing {
             let act = Act { name, at: aimed.point.map(|point| (point.x, point.y)) };
             let reported = reported(&reply, observing.page.is_some());
-            let after = observing.finish(&guest, ended, act, reported).await?;
-            observing.describe(&guest, &after, &mut observation)?;
-            if observing.observe != Observe::None {
-                observation.hint = hint(&guest, &aimed, action, &after);
+            let seen = async {
+                let after = observing.finish(&guest, ended, act, reported).await?;
+                observing.describe(&guest, &after, &mut observation)?;
+                Ok::<_, GuestError>(after)
+            };
+            match seen.await {
+                Ok(after) => {
+                    if observing.observe != Observe::None {
+                        observation.hint = hint::of(&guest, &aimed, action, &after).await;
+                    }
+                    crops = after.changes.as_ref().map(|changes| Crops {
+                        before: changes.before.clone(),
+                        after: changes.after.clone(),
+                        regions: after.verdict.regions.clone(),
+                        at: aimed.point,
+                    });
+                }
+                // The action was done, so its reply is no error.
+                Err(error) => observation.not_observed = Some(error.body().message),
             }
-            let crops = after.changes.as_ref().map(|changes| Crops {
-                before: changes.before.clone(),
-                after: changes.after.clone(),
-                regions: after.verdict.regions.clone(),
-                at: aimed.point,
-            });
-            if let Some(entry) = entry {
-                entry.observed(ActionTrace::of(&observation), crops);
-            }
-        } else if let Some(entry) = entry {
-            entry.observed(ActionTrace::of(&observation), None);
+        }
+        if let Some(entry) = entry {
+            entry.observed(ActionTrace::of(&observation), crops);
         }
         if let Ok(Value::Object(more)) = serde_json::to_value(&observation) {
-            for (name, value) in more {
-                reply.entry(name).or_insert(value);
-            }
+            add(&mut reply, more);
         }
         Ok(Json(reply).into_response())
+    }
+}
+
+/// Adds what was observed to a reply. What the reply says about its element is kept.
+fn add(reply: &mut Map<String, Value>, more: Map<String, Value>) {
+    for (name, value) in more {
+        match (reply.get_mut(&name), value) {
+            (Some(Value::Object(hit)), Value::Object(more)) if name == "hit" => {
+                for (name, value) in more {
+                    hit.entry(name).or_insert(value);
+                }
+            }
+            (Some(_), _) => {}
+            (None, value) => {
+                reply.insert(name, value);
+            }
+        }
     }
 }
 
@@ -356,23 +395,6 @@ fn reported(reply: &serde_json::Map<String, Value>, watched: bool) -> Reported {
     Reported { opened: any("opened"), dialog: any("dialogs"), download }
 }
 
-/// A hint, if the same action had no effect several times.
-fn hint(guest: &Guest, aimed: &Aimed, action: Action, after: &After) -> Option<String> {
-    let effective = after.verdict.effect != Effect::NoVisibleChange;
-    let times = guest.observed.repeats.lock().note(action, effective);
-    let windows = after.windows.as_ref();
-    let open: Vec<_> =
-        windows.iter().flat_map(|all| &all.windows).filter(|one| !one.panel).collect();
-    let focused = open.iter().find(|one| windows.and_then(|all| all.active) == Some(one.id));
-    let nothing = Nothing {
-        hit: aimed.hit.as_ref(),
-        window: focused.map(|window| window.title.as_str()),
-        out_of_view: after.page.as_ref().is_some_and(|page| page.changed_out_of_view),
-        windows: open.len(),
-    };
-    repeats::hint(times, &nothing)
-}
-
 fn periodic(place: &Periodic) -> PeriodicRegion {
     PeriodicRegion {
         rect: place.rect.into(),
@@ -384,5 +406,30 @@ fn periodic(place: &Periodic) -> PeriodicRegion {
             Kind::Video => PeriodicKind::Video,
             Kind::Animation => PeriodicKind::Animation,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_an_element_is_added_to_what_the_reply_says_of_it() {
+        let Value::Object(mut reply) = json!({ "ok": true, "hit": { "tag": "a", "name": "Go" } })
+        else {
+            panic!()
+        };
+        let Value::Object(more) = json!({
+            "hit": { "name": "Go there", "role": "link" }, "effect": "navigated", "ok": 1,
+        }) else {
+            panic!()
+        };
+        add(&mut reply, more);
+        let expected = json!({
+            "ok": true, "hit": { "tag": "a", "name": "Go", "role": "link" }, "effect": "navigated",
+        });
+        assert_eq!(Value::Object(reply), expected);
     }
 }

@@ -5,6 +5,7 @@
 //! job survives its caller, and a restart of the server either resumes it or ends it with a reason.
 
 mod authorized;
+mod browser_step;
 mod command_packs;
 mod context;
 mod digest;
@@ -33,6 +34,7 @@ mod page_tools;
 mod reference;
 mod repo_overview;
 mod repository;
+mod run_registry;
 mod script;
 mod secrets;
 mod session_file;
@@ -55,6 +57,7 @@ pub use models::{ModelBudget, Models};
 pub use own_api::{OwnApi, OwnReply};
 pub use pack::{Example, Input, ModelNeed, Needs, Pack, Routing, SessionNeed, Switch};
 pub use packs::all as built_in;
+pub use run_registry::{NewRun, RegisteredRun, RunEnd, RunRegistry};
 pub use secrets::Secrets;
 pub use toolset::{TOOLSETS, Toolset};
 pub use webhook::Webhook;

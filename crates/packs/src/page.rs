@@ -50,14 +50,18 @@ impl PageUrl {
 
 /// Loads a page.
 pub async fn open(context: &Context, url: &PageUrl, until: Until) -> PackResult<Navigated> {
-    let navigate = Navigate {
+    context.act(&navigation(url, until)).await.map_err(explain)
+}
+
+/// The action that loads a page.
+pub fn navigation(url: &PageUrl, until: Until) -> Navigate {
+    Navigate {
         url: Some(url.0.clone()),
         history: None,
         wait_until: until,
         tab: None,
         timeout_s: LOADING,
-    };
-    context.act(&navigate).await.map_err(explain)
+    }
 }
 
 /// Waits. Cancelling the job ends it.

@@ -16,8 +16,11 @@ const UNLESS_TARGET: &str = "x-required-unless-target";
 /// An action with its options, as a caller writes them.
 pub struct WithOptions<A>(PhantomData<A>);
 
-/// A picture that can wait for a quiet screen.
+/// A picture that can wait for a quiet screen, and whose positions can be those of an earlier picture.
 pub struct WithSettle<A>(PhantomData<A>);
+
+/// An action that reads an element, which can be named by a target.
+pub struct WithTarget<A>(PhantomData<A>);
 
 /// The reply of an action with options.
 pub struct Observed<R>(PhantomData<R>);
@@ -41,7 +44,20 @@ impl<A: Action> JsonSchema for WithSettle<A> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let schema = A::json_schema(generator);
-        merged(schema, &ActionOptions::json_schema(generator), |name| name == "settle")
+        let has_positions = schema.pointer("/properties/x1").is_some();
+        let usable = |name: &str| name == "settle" || (name == "shot" && has_positions);
+        merged(schema, &ActionOptions::json_schema(generator), usable)
+    }
+}
+
+impl<A: Action> JsonSchema for WithTarget<A> {
+    fn schema_name() -> Cow<'static, str> {
+        A::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let schema = A::json_schema(generator);
+        merged(schema, &ActionOptions::json_schema(generator), |name| name == "target")
     }
 }
 
@@ -59,10 +75,9 @@ impl<R: JsonSchema> JsonSchema for Observed<R> {
 /// Adds the options that the action can use. A target makes the position optional.
 fn with_options(schema: Schema, options: &Schema, aim: Aim) -> Schema {
     let usable = |name: &str| match aim {
-        Aim::Nowhere => matches!(name, "settle" | "observe"),
-        Aim::Focus => matches!(name, "settle" | "observe" | "hit" | "expect"),
-        // Actions on elements always say what they hit.
-        Aim::Element => matches!(name, "settle" | "observe" | "expect" | "target"),
+        Aim::Nowhere => matches!(name, "settle" | "observe" | "observe_for"),
+        Aim::Focus => !matches!(name, "target" | "shot"),
+        Aim::Element => name != "shot",
         Aim::Point | Aim::Start => true,
     };
     let mut schema = merged(schema, options, usable);
@@ -93,7 +108,12 @@ fn merged(mut schema: Schema, other: &Schema, wanted: impl Fn(&str) -> bool) -> 
 
 #[cfg(test)]
 mod tests {
-    use helmdeck_wire::{keyboard::Key, pointer::Click, screen::Screenshot};
+    use helmdeck_wire::{
+        browser::{ClickElement, Extract, Interact, PressKeys},
+        keyboard::Key,
+        pointer::Click,
+        screen::{Screenshot, Zoom},
+    };
 
     use super::*;
 
@@ -123,5 +143,27 @@ mod tests {
         assert_eq!(required, ["keys"]);
         let (fields, _) = properties::<WithSettle<Screenshot>>();
         assert!(fields.contains(&"settle".to_owned()) && !fields.contains(&"observe".to_owned()));
+        assert!(!fields.contains(&"shot".to_owned()));
+    }
+
+    #[test]
+    fn actions_on_elements_take_a_target_and_tell_their_hit() {
+        for fields in [
+            properties::<WithOptions<ClickElement>>(),
+            properties::<WithOptions<PressKeys>>(),
+            properties::<WithOptions<Interact>>(),
+        ] {
+            let has = |name: &str| fields.0.iter().any(|field| field == name);
+            assert!(has("target") && has("hit") && !has("shot"), "{fields:?}");
+            assert!(!fields.1.contains(&"selector".to_owned()), "{fields:?}");
+        }
+        let (fields, _) = properties::<WithTarget<Extract>>();
+        assert!(fields.contains(&"target".to_owned()) && !fields.contains(&"settle".to_owned()));
+    }
+
+    #[test]
+    fn a_zoom_takes_positions_of_an_earlier_picture() {
+        let (fields, _) = properties::<WithSettle<Zoom>>();
+        assert!(fields.contains(&"shot".to_owned()) && !fields.contains(&"target".to_owned()));
     }
 }

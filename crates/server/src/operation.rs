@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::{
     App,
-    action_options::{Observed, WithOptions, WithSettle},
+    action_options::{Observed, WithOptions, WithSettle, WithTarget},
     tool::{
         Component, Nature, Tool, action_tool,
         http::{self as tool_route, Binding},
@@ -158,6 +158,15 @@ where
 {
     let output = Output::Json(|generator| generator.subschema_for::<Observed<A::Reply>>());
     perform(names::<A>(), nature, output, Component::of::<WithOptions<A>>(), A::call)
+}
+
+/// An action of the guest that reads an element, which can be named by a target.
+pub fn targeted_action<A: Action>(nature: Nature) -> Operation
+where
+    A::Reply: JsonSchema,
+{
+    let output = Output::Json(|generator| generator.subschema_for::<A::Reply>());
+    perform(names::<A>(), nature, output, Component::of::<WithTarget<A>>(), A::call)
 }
 
 /// An action of the guest with a picture as reply.

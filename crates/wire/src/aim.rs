@@ -26,7 +26,7 @@ pub struct Target {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1000))]
     pub name: Option<String>,
-    /// Reference that `tree` or `find` returned.
+    /// Reference that `tree` or `find` returned. Browser actions also take refs of snapshots.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100))]
     pub reference: Option<String>,

@@ -13,6 +13,7 @@ use crate::{
     aim::{Expect, Hit, Target},
     parse::{Invalid, parse},
     point::{Pixel, Rect},
+    vendor_size::SizeRule,
 };
 
 /// Options of an action.
@@ -25,6 +26,9 @@ pub struct ActionOptions {
     /// What the reply says about the effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observe: Option<Observe>,
+    /// The models that see the picture of `observe`: it is scaled down to what they see as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observe_for: Option<SizeRule>,
     /// Say what is there before the action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit: Option<bool>,
@@ -128,6 +132,9 @@ pub struct Observation {
     /// Where the action happened, in pixels of the screen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acted_at: Option<Pixel>,
+    /// Why the effect is not known. The action itself was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_observed: Option<String>,
     /// What to try instead, if the same action has had no effect several times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -211,7 +218,8 @@ pub struct ObservedPicture {
 
 impl ActionOptions {
     /// The names of all options.
-    pub const NAMES: [&str; 6] = ["settle", "observe", "hit", "expect", "target", "shot"];
+    pub const NAMES: [&str; 7] =
+        ["settle", "observe", "observe_for", "hit", "expect", "target", "shot"];
 
     /// Takes the options out of an action's fields.
     pub fn split(fields: &mut Map<String, Value>) -> Result<Self, Invalid> {

@@ -96,8 +96,10 @@ pub mod header {
     /// What the marks of a picture are on, in the order of their numbers: a JSON array of objects
     /// with `ref`, `role` and `name`.
     pub const MARKS: &str = "x-helmdeck-marks";
+    /// With `settle`, whether the screen became quiet in time: `true` or `false`.
+    pub const SETTLED: &str = "x-helmdeck-settled";
     /// All headers.
-    pub const ALL: [&str; 5] = [ID, SIZE, ORIGIN, SCALE, MARKS];
+    pub const ALL: [&str; 6] = [ID, SIZE, ORIGIN, SCALE, MARKS, SETTLED];
 }
 
 /// Take a picture of the whole desktop.
@@ -130,7 +132,7 @@ pub struct Screenshot {
 }
 action!(Screenshot, "screenshot", Picture, drives |_: &Self| false);
 
-/// Take a picture of a region, scaled to fit into 1024×1024 with its aspect ratio kept.
+/// Take a picture of a region, scaled to fit into a square with its aspect ratio kept.
 ///
 /// Origin and scale are in headers. Clicks still use coordinates of the whole screen.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -152,11 +154,15 @@ pub struct Zoom {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-error" = "invalid_format"))]
     pub format: Option<Format>,
+    /// Side of the square; defaults to 1024.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 16, max = 1024))]
+    pub fit: Option<u32>,
 }
 action!(Zoom, "zoom", Picture, drives |_: &Self| false);
 
 impl Zoom {
-    /// Side of the square that the picture fits into, in pixels.
+    /// Side of the square that the picture fits into if none is given, and the longest one, in pixels.
     pub const FIT: u32 = 1024;
 }
 

@@ -101,8 +101,7 @@ pub struct TreeWindow {
 /// An element in a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TreeNode {
-    /// Names the element as long as it exists: `a12`, or `e12` for an element of a page, which is
-    /// also its ref in snapshots.
+    /// Names the element as long as it exists: `a12`, or `p1x9z.12` for an element of a page.
     #[serde(rename = "ref")]
     pub reference: String,
     /// The ref of the element that contains it.
@@ -143,7 +142,7 @@ pub struct Find {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1000))]
     pub name: Option<String>,
-    /// Its ref in a tree, snapshot or list of candidates.
+    /// Its ref in a tree or list of candidates. Refs of snapshots are for `selector`.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100))]
     pub reference: Option<String>,
@@ -192,7 +191,7 @@ pub struct FindInPage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1000))]
     pub name: Option<String>,
-    /// Its ref in a snapshot or list of candidates.
+    /// Its ref in a list of candidates. Refs of snapshots are for `selector`.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100))]
     pub reference: Option<String>,

@@ -8,6 +8,7 @@ mod cast;
 mod chromium;
 mod desk;
 mod dialogs;
+mod elements;
 mod emulation;
 mod fields;
 mod find;

@@ -12,7 +12,7 @@ use helmdeck_wire::{
     ErrorBody, ErrorCode,
     aim::{Source, Target},
     browser::TabId,
-    point::Rect,
+    point::{Pixel, Rect},
     tree::{Candidate, Find, FindInPage, Found, ReadTree, Tree, TreeWindow},
 };
 
@@ -82,7 +82,7 @@ impl Guest {
         let gathered = gather::everything(self, Extent::Everything, wanted.as_deref()).await?;
         let most = find.limit.and_then(|most| usize::try_from(most).ok()).unwrap_or(CANDIDATES);
         let mut found = found(&gathered.scene, &target, most);
-        found.notes = gathered.notes;
+        found.notes.extend(gathered.notes);
         let certain = |found: &Found| found.candidates.iter().any(&suffices);
         if find.ocr && !certain(&found) && target.reference.is_none() {
             match self.read_text(&gathered.scene, &target).await {
@@ -104,6 +104,20 @@ impl Guest {
     pub async fn interactive_elements(&self, most: usize) -> Result<Vec<Candidate>, GuestError> {
         let gathered = gather::everything(self, Extent::Visible, None).await?;
         Ok(found(&gathered.scene, &Target::default(), most).candidates)
+    }
+
+    /// Descriptions of the visible elements that can be used nearest to a point, without that at the
+    /// point itself.
+    pub async fn usable_near(&self, at: Pixel, most: usize) -> Result<Vec<String>, GuestError> {
+        let gathered = gather::everything(self, Extent::Visible, None).await?;
+        let scene = &gathered.scene;
+        let matches = matching::find(scene, &Target { near: Some(at), ..Target::default() });
+        let near = matches.iter().filter_map(|found| scene.elements.get(found.at));
+        let beside = |element: &&Element| {
+            element.shown().is_some_and(|rect| !helmdeck_a11y::rect::contains(rect, at))
+        };
+        let near = near.filter(beside).take(most);
+        Ok(near.map(|element| description(scene, element)).collect())
     }
 
     /// Elements of a page that match.
@@ -140,7 +154,8 @@ fn found(scene: &Scene, target: &Target, most: usize) -> Found {
     let candidates =
         matches.iter().take(most).filter_map(|found| candidate(scene, found)).collect();
     let nearest = matching::nearest(scene, target, NEAREST);
-    Found { candidates, count: matches.len(), nearest, notes: Vec::new() }
+    let notes = matching::foreign_ref(target).into_iter().collect();
+    Found { candidates, count: matches.len(), nearest, notes }
 }
 
 /// A match as it is reported.

@@ -12,6 +12,8 @@ use serde_json::Value;
 const TIMES: u32 = 3;
 /// Points this near to each other are the same, in pixels.
 const NEAR: f64 = 6.0;
+/// How many elements a hint names that are near.
+pub const NEARBY: usize = 3;
 /// Fields that hold positions.
 const POSITIONS: [&str; 6] = ["x", "y", "start_x", "start_y", "end_x", "end_y"];
 
@@ -33,6 +35,8 @@ pub struct Action {
 /// What is known about an action without effect.
 pub struct Nothing<'a> {
     pub hit: Option<&'a Hit>,
+    /// Descriptions of what could be used instead, nearest first.
+    pub near: &'a [String],
     /// The title of the window with the focus.
     pub window: Option<&'a str>,
     /// Whether the page changed where it is not in view.
@@ -82,22 +86,31 @@ impl Action {
     }
 }
 
-/// A hint for an action that had no effect this often, if it is time for one.
-pub fn hint(times: u32, nothing: &Nothing<'_>) -> Option<String> {
-    if times < TIMES {
-        return None;
-    }
+/// Whether an action that had no effect this often gets a hint.
+pub fn is_time(times: u32) -> bool {
+    times >= TIMES
+}
+
+/// A hint for an action that had no effect this often.
+pub fn hint(times: u32, nothing: &Nothing<'_>) -> String {
     let mut hint = format!("this action had no visible effect {times} times in a row");
     match nothing.hit {
         Some(hit) => {
             let name = if hit.name.is_empty() { String::new() } else { format!(" {:?}", hit.name) };
-            let role = if hit.role.is_empty() { "an element" } else { &hit.role };
-            hint.push_str(&format!("; it acted on {role}{name}"));
+            let what = match &hit.window {
+                Some(title) if hit.role.is_empty() => format!("the window {title:?}"),
+                _ if hit.role.is_empty() => "an element".to_owned(),
+                _ => hit.role.clone(),
+            };
+            hint.push_str(&format!("; it acted on {what}{name}"));
             if hit.states.iter().any(|state| state == "disabled") {
                 hint.push_str(", which is disabled");
             }
         }
-        None => hint.push_str("; `hit: true` tells what is under the point"),
+        None => hint.push_str("; what it acted on is not known"),
+    }
+    if !nothing.near.is_empty() {
+        hint.push_str(&format!("; near it are {}", nothing.near.join(", ")));
     }
     if let Some(window) = nothing.window.filter(|window| !window.is_empty()) {
         hint.push_str(&format!("; the window {window:?} has the focus"));
@@ -110,7 +123,7 @@ pub fn hint(times: u32, nothing: &Nothing<'_>) -> Option<String> {
     } else {
         hint.push_str("; try another target, or look at the screen first");
     }
-    Some(hint)
+    hint
 }
 
 #[cfg(test)]
@@ -120,7 +133,7 @@ mod tests {
     use super::*;
 
     fn nothing() -> Nothing<'static> {
-        Nothing { hit: None, window: None, out_of_view: false, windows: 1 }
+        Nothing { hit: None, near: &[], window: None, out_of_view: false, windows: 1 }
     }
 
     #[test]
@@ -129,8 +142,8 @@ mod tests {
         let mut click =
             |x: i32| repeats.note(Action::new("click", &json!({"x": x, "y": 20})), false);
         assert_eq!((click(100), click(103), click(101)), (1, 2, 3));
-        assert_eq!(hint(2, &nothing()), None);
-        assert!(hint(3, &nothing()).unwrap().contains("3 times"));
+        assert!(!is_time(2) && is_time(3));
+        assert!(hint(3, &nothing()).contains("3 times"));
     }
 
     #[test]
@@ -147,14 +160,18 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_says_what_was_hit_and_where_to_look() {
+    fn a_hint_says_what_was_hit_what_is_near_and_where_to_look() {
         let states = vec!["disabled".to_owned()];
         let (role, name) = ("button".to_owned(), "Save".to_owned());
         let hit = Hit { role, name, states, ..Hit::default() };
         let window = Some("Settings");
-        let nothing = Nothing { hit: Some(&hit), window, out_of_view: true, windows: 2 };
-        let hint = hint(4, &nothing).unwrap();
-        for part in ["button \"Save\"", "disabled", "\"Settings\"", "2 windows", "scroll"] {
+        let near = ["link \"Help\" (a3) at 9,9".to_owned()];
+        let nothing =
+            Nothing { hit: Some(&hit), near: &near, window, out_of_view: true, windows: 2 };
+        let hint = hint(4, &nothing);
+        let parts =
+            ["button \"Save\"", "disabled", "\"Help\"", "\"Settings\"", "2 windows", "scroll"];
+        for part in parts {
             assert!(hint.contains(part), "{hint}");
         }
     }

@@ -19,6 +19,7 @@ use helmdeck_task::block_in_place;
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
     aim::Hit,
+    browser::without_secrets,
     observe::{Effect, Observation},
     point::{Pixel, Rect as WireRect},
     trace::{ReadTrace, TraceEntry, TraceKind, TraceLog},
@@ -197,7 +198,8 @@ impl Trace {
         };
         let mut entry = TraceEntry::new(kind);
         entry.tab = tab;
-        entry.url = url.map(|url| url.chars().take(MAX_URL).collect());
+        // As in the details of actions.
+        entry.url = url.map(|url| without_secrets(&url).chars().take(MAX_URL).collect());
         self.add(entry, Instant::now());
     }
 
@@ -282,7 +284,12 @@ impl ActionTrace {
     pub fn of(observation: &Observation) -> Self {
         Self {
             acted_at: observation.acted_at,
-            hit: observation.hit.clone(),
+            // What is in a field may have been typed.
+            hit: observation.hit.clone().map(|hit| Hit {
+                value: None,
+                url: hit.url.map(|url| without_secrets(&url)),
+                ..hit
+            }),
             effect: observation.effect,
             regions: observation.regions.clone(),
             settle_ms: observation.settle_ms,
@@ -345,6 +352,7 @@ pub async fn follow_windows(display: Display, trace: Trace) {
 
 #[cfg(test)]
 mod tests {
+    use helmdeck_wire::browser::TabId;
     use serde_json::json;
 
     use super::*;
@@ -390,6 +398,33 @@ mod tests {
         drop(trace.begin("click", Value::Null));
         let entries = trace.read(&ReadTrace::default()).entries;
         assert_eq!(entries[0].outcome.as_deref(), Some("cancelled"));
+    }
+
+    #[test]
+    fn neither_values_of_fields_nor_queries_of_addresses_are_kept() {
+        let trace = Trace::default();
+        let url = "https://ada:key@example.org/a?token=1#part".to_owned();
+        let hit = Hit { value: Some("typed".into()), url: Some(url.clone()), ..Hit::default() };
+        let started = trace.begin("type", json!({}));
+        let observation = Observation { hit: Some(hit), ..Observation::default() };
+        started.observed(ActionTrace::of(&observation), None);
+        trace.page(PageEvent::Navigated { tab: TabId("1".into()), url });
+        let entries = trace.read(&ReadTrace::default()).entries;
+        let hit = entries[0].hit.as_ref().unwrap();
+        assert_eq!((&hit.value, hit.url.as_deref()), (&None, Some("https://example.org/a")));
+        assert_eq!(entries[1].url.as_deref(), Some("https://example.org/a"));
+    }
+
+    #[test]
+    fn an_action_without_options_is_near_its_point() {
+        let trace = Trace::default();
+        let started = trace.begin("click", json!({ "x": 30, "y": 40 }));
+        started.acted_at(Some(Pixel { x: 30, y: 40 }));
+        started.end("ok");
+        let near = |near: &str| {
+            trace.read(&ReadTrace { near: Some(near.into()), ..Default::default() }).entries.len()
+        };
+        assert_eq!((near("35,45"), near("500,500")), (1, 0));
     }
 
     #[test]

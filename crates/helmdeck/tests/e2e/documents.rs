@@ -201,7 +201,7 @@ async fn a_program_of_the_operator_sees_nothing_of_the_server() {
 async fn a_desktop_program_is_started_and_shown() {
     let server = Server::start();
     let agent = server.client("agent", "sessions:*");
-    let input = json!({ "command": "xterm", "args": ["-T", "Shown"], "wait_ms": 2500 });
+    let input = json!({ "command": "xterm", "args": ["-T", "Shown"], "wait_ms": 10_000 });
     let job =
         agent.post("/api/v1/packs/desktop.run_app_and_screenshot", &input).await.expect(200).json();
     let windows = job["output"]["windows"].as_array().unwrap();

@@ -118,6 +118,10 @@ async fn a_reply_says_what_an_action_did() {
         is(&reply, "no_visible_change");
         assert_eq!((&reply["changed"], reply.get("regions")), (&json!(false), None), "{reply}");
         assert_eq!(reply.get("hint").is_some(), nth == 3, "{reply}");
+        if let Some(hint) = reply["hint"].as_str() {
+            let parts = ["button \"Disabled\", which is disabled", "near it are", "\"Save\""];
+            assert!(parts.iter().all(|part| hint.contains(part)), "{hint}");
+        }
     }
     // The focus moves; then only its caret blinks, which does not count.
     is(&page.click(FIELD).await, "focus_moved");

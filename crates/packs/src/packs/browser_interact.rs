@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bytes::Bytes;
 use helmdeck_wire::{
-    ErrorCode,
+    Action, ActionCall, ErrorCode,
     browser::{
-        ClickElement, Execute, Extract, ExtractFormat, HoverElement, Interact, Interaction,
-        PageScreenshot, Patience, PressKeys, SelectOptions, Selector, TypeInto, Until, WaitFor,
+        ClickElement, Execute, Extract, HoverElement, Interact, Interaction, PageScreenshot,
+        Patience, PressKeys, SelectOptions, TypeInto, Until, WaitFor,
     },
     nature::Nature,
+    observe::Observation,
     pointer::Button,
     session::Mode,
 };
@@ -18,7 +21,8 @@ use serde_json::Value;
 
 use crate::{
     Context, Pack, PackError, PackResult, Routing, SessionNeed,
-    page::{PageUrl, explain, open, pause, picture, png},
+    browser_step::{Kind, Step, with_options},
+    page::{PageUrl, explain, navigation, open, pause, picture, png},
 };
 
 /// How much of an extracted text is returned.
@@ -39,123 +43,6 @@ struct Input {
     timeout_s: Patience,
 }
 
-/// A step.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "BrowserStep")]
-struct Step {
-    /// What to do.
-    action: Kind,
-    /// The element: for `click`, `focus`, `type`, `select` and `extract`, and optionally for `key`,
-    /// `scroll` and `wait`.
-    #[serde(default)]
-    selector: Option<Selector>,
-    /// The text to type, the key to press, the option to select, the address to load, or the
-    /// script to run.
-    #[serde(default)]
-    #[schemars(length(max = 1_000_000))]
-    value: Option<String>,
-    /// The text that `assert_text` looks for.
-    #[serde(default)]
-    #[schemars(length(min = 1, max = 10_000))]
-    text: Option<String>,
-    /// Whether `type` presses Enter afterwards.
-    #[serde(default)]
-    submit: bool,
-    /// What `extract` returns: text or HTML.
-    #[serde(default)]
-    format: ExtractFormat,
-    /// Name of an extraction; the selector by default.
-    #[serde(default)]
-    #[schemars(length(min = 1, max = 200))]
-    name: Option<String>,
-    /// Milliseconds that `wait` waits, if it has no selector.
-    #[serde(default = "second")]
-    #[schemars(range(max = 30_000))]
-    ms: u32,
-    /// Pixels that `scroll` scrolls, if it has no selector; negative ones scroll up.
-    #[serde(default = "scroll_by")]
-    #[schemars(range(min = -100_000, max = 100_000))]
-    by: i32,
-    /// Whether `screenshot` pictures the whole page.
-    #[serde(default = "yes", rename = "fullPage")]
-    full_page: bool,
-}
-
-/// What a step does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(rename = "BrowserStepAction")]
-enum Kind {
-    /// Click an element.
-    Click,
-    /// Focus an element.
-    Focus,
-    /// Replace the content of a field.
-    Type,
-    /// Press a key or chord, such as `Enter` or `Control+a`.
-    Key,
-    /// Select an option of a `<select>`, by value or label.
-    Select,
-    /// Load another page.
-    Navigate,
-    /// Scroll to an element, or by some pixels.
-    Scroll,
-    /// Take a picture of the page, as an artifact.
-    Screenshot,
-    /// Read an element.
-    Extract,
-    /// Fail unless the page shows a text.
-    AssertText,
-    /// Wait for a time, or until an element is visible.
-    Wait,
-    /// Run JavaScript: an expression, or statements with `return`.
-    Execute,
-}
-
-impl Step {
-    /// The element, which this step needs.
-    fn element(&self) -> PackResult<Selector> {
-        self.selector.clone().ok_or_else(|| self.lacks("selector"))
-    }
-
-    /// The value, which this step needs.
-    fn value(&self) -> PackResult<String> {
-        self.value.clone().ok_or_else(|| self.lacks("value"))
-    }
-
-    fn lacks(&self, field: &str) -> PackError {
-        PackError::invalid(field, format!("{:?} needs `{field}`", self.action))
-    }
-
-    /// Whether it has what it needs.
-    fn check(&self) -> PackResult<()> {
-        use Kind::{AssertText, Click, Execute, Extract, Focus, Key, Navigate, Select, Type};
-        if matches!(self.action, Click | Focus | Type | Select | Extract) {
-            self.element()?;
-        }
-        if matches!(self.action, Type | Key | Select | Navigate | Execute) {
-            self.value()?;
-        }
-        if self.action == AssertText && self.text.is_none() {
-            return Err(self.lacks("text"));
-        }
-        Ok(())
-    }
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn second() -> u32 {
-    1000
-}
-
-fn scroll_by() -> i32 {
-    600
-}
-
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "BrowserInteractOutput")]
 struct Output {
@@ -169,6 +56,22 @@ struct Output {
     extractions: BTreeMap<String, Value>,
     /// How many assertions held.
     assertions_passed: usize,
+    /// What steps with `settle` or `observe` did.
+    effects: Vec<StepEffect>,
+}
+
+/// What a step did.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "BrowserStepEffect")]
+struct StepEffect {
+    /// The step, from 1.
+    step: usize,
+    /// Key of the picture, if one was asked for and something changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    screenshot: Option<String>,
+    /// What was seen.
+    #[serde(flatten)]
+    seen: Observation,
 }
 
 /// The pack.
@@ -243,12 +146,12 @@ async fn perform(
                 tab: None,
                 timeout_s,
             };
-            output.url = context.act(&click).await?.acted.url;
+            act(context, step, &click, at, output).await?;
         }
         Kind::Focus => {
             let (action, selector) = (Interaction::Focus, step.element()?);
             let focus = Interact { action, selector, value: None, timeout_s };
-            output.url = context.act(&focus).await?.url;
+            act(context, step, &focus, at, output).await?;
         }
         Kind::Type => {
             let typing = TypeInto {
@@ -260,25 +163,58 @@ async fn perform(
                 tab: None,
                 timeout_s,
             };
-            output.url = context.act(&typing).await?.acted.url;
+            act(context, step, &typing, at, output).await?;
         }
         Kind::Key => {
             let (keys, selector) = (step.value()?, step.selector.clone());
             let press = PressKeys { keys, selector, tab: None, timeout_s };
-            output.url = context.act(&press).await?.url;
+            act(context, step, &press, at, output).await?;
         }
         Kind::Select => {
             let (selector, values) = (step.element()?, vec![step.value()?]);
             let select = SelectOptions { selector, values, tab: None, timeout_s };
-            output.url = context.act(&select).await?.acted.url;
+            act(context, step, &select, at, output).await?;
         }
         Kind::Navigate => {
             let url = PageUrl::parse("value", &step.value()?)?;
-            output.url = open(context, &url, Until::Load).await?.acted.url;
+            let navigate = navigation(&url, Until::Load);
+            act(context, step, &navigate, at, output).await.map_err(explain)?;
         }
         _ => return look(context, step, timeout_s, at, output).await,
     }
     Ok(())
+}
+
+/// Performs an action with the options of its step, and notes the address and the effect.
+async fn act<A: Action + Serialize>(
+    context: &Context,
+    step: &Step,
+    action: &A,
+    at: usize,
+    output: &mut Output,
+) -> PackResult<Value> {
+    let fields = serde_json::to_value(action).unwrap_or_default();
+    let call = match with_options(fields, &step.options()) {
+        Some(fields) => A::call(fields)
+            .map_err(|invalid| PackError::invalid(&invalid.field, invalid.reason.clone()))?,
+        None => ActionCall::new(action),
+    };
+    let reply = context.session()?.act(&context.caller, &call).await?;
+    let reply: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    if let Some(url) = reply.get("url").and_then(Value::as_str) {
+        url.clone_into(&mut output.url);
+    }
+    if step.settle.is_some() || step.observe.is_some() {
+        let mut seen: Observation = serde_json::from_value(reply.clone()).unwrap_or_default();
+        let (mut screenshot, step) = (None, at + 1);
+        if let Some(picture) = seen.picture.take() {
+            let bytes = BASE64_STANDARD.decode(&picture.data).unwrap_or_default();
+            let (name, kind) = (format!("step-{step}-effect.png"), "image/png");
+            screenshot = Some(context.artifacts.put(&name, kind, Bytes::from(bytes)).await?.key);
+        }
+        output.effects.push(StepEffect { step, screenshot, seen });
+    }
+    Ok(reply)
 }
 
 /// Steps that change nothing, and scripts.
@@ -319,9 +255,12 @@ async fn look(
         }
         _ => {
             let (selector, format) = (step.element()?, step.format);
-            let name = step.name.clone().unwrap_or_else(|| selector.to_string());
+            let named = step.target.as_ref().and_then(|it| it.name.as_ref().or(it.text.as_ref()));
+            let named = named.map_or_else(|| selector.to_string(), Clone::clone);
+            let name = step.name.clone().unwrap_or(named);
             let extract = Extract { selector: Some(selector), format, tab: None, timeout_s };
-            let text = context.act(&extract).await?.content;
+            let reply = act(context, step, &extract, at, output).await?;
+            let text = reply.get("content").and_then(Value::as_str).unwrap_or_default();
             let text: String = text.chars().take(MAX_TEXT).collect();
             output.extractions.insert(free_name(&output.extractions, name), text.into());
         }

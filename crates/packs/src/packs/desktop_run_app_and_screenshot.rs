@@ -4,15 +4,18 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use helmdeck_wire::{
-    ActionCall, ErrorCode,
+    Action as _, ErrorCode,
     exec::{CommandLine, Exec, ExecState, MAX_TIMEOUT_S},
     nature::{Nature, Substrate, Surface},
+    observe::Settle,
     screen::{Format, Screenshot},
     session::Mode,
-    window::ListWindows,
+    window::{ListWindows, Window},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::time::{Instant, sleep_until};
 
 use crate::{
     Context, Pack, PackError, PackResult, Routing, SessionNeed,
@@ -31,15 +34,23 @@ struct Input {
     #[serde(default)]
     #[schemars(length(max = 900), inner(length(max = 100_000)))]
     args: Vec<String>,
-    /// Milliseconds to wait before the picture is taken.
+    /// Milliseconds to wait at most until it has opened a window and the screen is quiet.
     #[serde(default = "wait")]
     #[schemars(range(max = 60_000))]
     wait_ms: u32,
 }
 
 fn wait() -> u32 {
-    1500
+    5000
 }
+
+/// How often windows are listed while one is awaited.
+const LIST: Duration = Duration::from_millis(100);
+/// How long a window that has just opened may take to be drawn.
+const DRAWN: Duration = Duration::from_secs(1);
+/// Milliseconds without a change after which the screen counts as quiet, and the longest wait.
+const QUIET: u32 = 300;
+const MOST: u32 = 60_000;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DesktopRunAppAndScreenshotOutput")]
@@ -65,7 +76,7 @@ struct Output {
 pub fn pack() -> Pack {
     Pack::new("desktop.run_app_and_screenshot", run)
         .doc(
-            "Start a program on the VISIBLE desktop of a session, wait, and take a picture. The session and the \
+            "Start a program on the VISIBLE desktop of a session, wait for its window, and take a picture. The session and the \
              program stay, so that the next calls can use them: pass `_session_id`.",
         )
         .nature(Nature {
@@ -101,6 +112,7 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     };
     context.progress(0.2, format!("starting {}", input.command));
     let session = context.session()?;
+    let before: Vec<_> = windows(&context).await?.into_iter().map(|window| window.id).collect();
     let mut running = session.exec(&context.caller, exec).await.map_err(|error| {
         let error = PackError::from(error);
         match error.code() {
@@ -111,17 +123,33 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
         }
     })?;
     context.progress(0.4, "waiting for it");
-    tokio::time::sleep(Duration::from_millis(u64::from(input.wait_ms))).await;
-    let state = running.state().await?;
+    let deadline = Instant::now() + Duration::from_millis(u64::from(input.wait_ms));
+    let state = loop {
+        let state = running.state().await?;
+        let opened = windows(&context).await?.iter().any(|window| !before.contains(&window.id));
+        // One that ends without an error may have handed over to another.
+        if opened || has_failed(&state) || Instant::now() >= deadline {
+            break state;
+        }
+        sleep_until((Instant::now() + LIST).min(deadline)).await;
+    };
     // From here on it belongs to the session.
     running.leave();
     if has_failed(&state) {
         return Err(failed(&input.command, &state));
     }
     context.progress(0.8, "taking a picture");
-    let picture = Screenshot { format: Some(Format::Png), ..Screenshot::default() };
-    let picture: Bytes = session.act(&context.caller, &ActionCall::new(&picture)).await?.body;
-    let windows = context.act(&ListWindows {}).await?.windows;
+    let mut picture = json!({ "format": Format::Png });
+    if input.wait_ms > 0 {
+        let left = deadline.saturating_duration_since(Instant::now()).max(DRAWN);
+        let settle =
+            Settle { quiet_ms: QUIET, timeout_ms: left.as_millis().try_into().unwrap_or(MOST) };
+        picture = json!({ "format": Format::Png, "settle": settle });
+    }
+    let picture = Screenshot::call(picture)
+        .map_err(|invalid| PackError::invalid(&invalid.field, invalid.reason.clone()))?;
+    let picture: Bytes = session.act(&context.caller, &picture).await?.body;
+    let windows = windows(&context).await?;
     let artifact = context.artifacts.put("screen.png", "image/png", picture).await?;
     Ok(Output {
         artifact_key: artifact.key,
@@ -132,6 +160,10 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
         exec_id: running.id().to_string(),
         windows: windows.into_iter().map(|window| window.name).collect(),
     })
+}
+
+async fn windows(context: &Context) -> PackResult<Vec<Window>> {
+    Ok(context.act(&ListWindows {}).await?.windows)
 }
 
 /// Whether the program ended with an error. One that hands over to another ends with 0.

@@ -23,7 +23,10 @@ use helmdeck_wire::{
 use schemars::JsonSchema as _;
 
 use crate::{
-    operation::{Operation, SchemaOf, action, description, document, observed_action, picture},
+    operation::{
+        Operation, SchemaOf, action, description, document, observed_action, picture,
+        targeted_action,
+    },
     routes::{
         assertions::{
             self, AssertElementFocused, AssertTextVisible, AwaitVisualChange, CompareScreenshots,
@@ -37,11 +40,12 @@ use crate::{
 pub fn desktop() -> Vec<Operation> {
     let acts = Nature::on_desktop();
     let looks = acts.reads();
+    let (uses, reads) = (acts.structured(), looks.structured());
     vec![
         // The screen.
         picture::<Screenshot>(looks),
         picture::<Zoom>(looks),
-        action::<Resize>(acts.idempotent()),
+        observed_action::<Resize>(acts.idempotent()),
         // The mouse.
         observed_action::<Click>(acts),
         observed_action::<DoubleClick>(acts),
@@ -57,53 +61,57 @@ pub fn desktop() -> Vec<Operation> {
         observed_action::<Type>(acts),
         observed_action::<Key>(acts),
         observed_action::<HoldKey>(acts),
-        action::<Clipboard>(acts.idempotent()),
+        observed_action::<Clipboard>(uses.idempotent()),
         // Programs and windows.
-        observed_action::<Launch>(acts),
+        observed_action::<Launch>(uses),
         action_tool("desktop.windows", Component::of::<ListWindows>(), ListWindows::call)
-            .doc(format!("{}{}", description(ListWindows::json_schema), looks.whereabouts()))
+            .doc(format!("{}{}", description(ListWindows::json_schema), reads.whereabouts()))
             .scope(Scope::SESSIONS_ACT)
-            .nature(looks)
+            .nature(reads)
             .of_session()
             .returns::<Windows>()
             .get("/api/v1/desktop/windows", "desktop_windows"),
-        observed_action::<Focus>(acts.idempotent()),
+        observed_action::<Focus>(uses.idempotent()),
         action_tool("desktop.tree", Component::of::<ReadTree>(), ReadTree::call)
-            .doc(format!("{}{}", description(ReadTree::json_schema), looks.whereabouts()))
+            .doc(format!("{}{}", description(ReadTree::json_schema), reads.whereabouts()))
             .scope(Scope::SESSIONS_ACT)
-            .nature(looks)
+            .nature(reads)
             .of_session()
             .returns::<Tree>()
             .get("/api/v1/desktop/tree", "desktop_tree"),
-        action::<Find>(looks),
+        action::<Find>(reads),
         // Conditions.
-        action::<Verify>(looks),
+        action::<Verify>(reads),
         assertion(
+            reads,
             "assert_text_visible",
             json_tool("desktop.assert_text_visible", assertions::assert_text_visible),
             AssertTextVisible::json_schema,
         ),
         assertion(
+            reads,
             "assert_element_focused",
             json_tool("desktop.assert_element_focused", assertions::assert_element_focused),
             AssertElementFocused::json_schema,
         ),
         assertion(
+            looks,
             "await_visual_change",
             json_tool("desktop.await_visual_change", assertions::await_visual_change),
             AwaitVisualChange::json_schema,
         ),
         assertion(
+            looks,
             "compare_screenshots",
             json_tool("desktop.compare_screenshots", assertions::compare_screenshots),
             CompareScreenshots::json_schema,
         ),
         // Waiting and status.
-        action::<Wait>(looks),
+        action::<Wait>(reads),
         json_tool("desktop.agent_status", desktop::set_agent_status)
-            .doc(format!("{}{}", description(AgentStatus::json_schema), acts.whereabouts()))
+            .doc(format!("{}{}", description(AgentStatus::json_schema), uses.whereabouts()))
             .scope(Scope::SESSIONS_ACT)
-            .nature(acts.idempotent())
+            .nature(uses.idempotent())
             .of_session()
             .post("/api/v1/desktop/agent_status", "desktop_agent_status"),
     ]
@@ -121,7 +129,7 @@ pub fn browser() -> Vec<Operation> {
         action::<VerifyPage>(looks),
         observed_action::<Execute>(acts),
         // Reading and pictures.
-        action::<Extract>(looks),
+        targeted_action::<Extract>(looks),
         action::<Snapshot>(looks),
         action::<FindInPage>(looks),
         action::<Markdown>(looks),
@@ -141,17 +149,16 @@ pub fn browser() -> Vec<Operation> {
         observed_action::<Interact>(acts),
         // The browser itself.
         action::<ExportState>(looks),
-        action::<ImportState>(acts.idempotent()),
-        action::<Emulate>(acts.idempotent()),
+        observed_action::<ImportState>(acts.idempotent()),
+        observed_action::<Emulate>(acts.idempotent()),
     ]
 }
 
 /// A single condition of `desktop.verify`, as a tool.
-fn assertion(name: &str, tool: Tool, schema: SchemaOf) -> Operation {
-    let looks = Nature::on_desktop().reads();
-    tool.doc(format!("{}{}", description(schema), looks.whereabouts()))
+fn assertion(nature: Nature, name: &str, tool: Tool, schema: SchemaOf) -> Operation {
+    tool.doc(format!("{}{}", description(schema), nature.whereabouts()))
         .scope(Scope::SESSIONS_ACT)
-        .nature(looks)
+        .nature(nature)
         .of_session()
         .post(&format!("/api/v1/desktop/{name}"), &format!("desktop_{name}"))
 }

@@ -70,6 +70,26 @@ async fn steps_run_in_order_and_a_failed_one_is_named() {
 }
 
 #[tokio::test]
+async fn steps_act_by_name_and_tell_their_effect() {
+    let (server, ann, session) = start().await;
+    let guest = server.runtime.guest(&session);
+    let actions = json!([
+        { "action": "click", "target": { "name": "Save" }, "observe": "diff", "settle": {} },
+        { "action": "extract", "target": { "text": "Total" } },
+        { "action": "key", "value": "Tab" },
+    ]);
+    let input = within(&session, json!({ "url": "https://example.com/", "actions": actions }));
+    let said = output(&ann, "browser.interact", &input).await;
+    let clicked = &guest.bodies("browser_click")[0];
+    assert_eq!((&clicked["target"]["name"], &clicked["observe"]), (&json!("Save"), &json!("diff")));
+    assert_eq!(clicked.get("selector"), None);
+    assert_eq!(guest.bodies("browser_extract")[0]["target"]["text"], "Total");
+    assert!(said["extractions"]["Total"].is_string(), "{said}");
+    let effects = said["effects"].as_array().unwrap();
+    assert!(effects.len() == 1 && effects[0]["step"] == 1, "{said}");
+}
+
+#[tokio::test]
 async fn missing_fields_are_listed_and_a_page_without_any_is_a_failure() {
     let (server, ann, session) = start().await;
     let guest = server.runtime.guest(&session);
@@ -161,6 +181,8 @@ async fn pages_have_addresses_of_the_web_and_steps_are_checked() {
         (json!({ "action": "click" }), "selector"),
         (json!({ "action": "type", "selector": "a" }), "value"),
         (json!({ "action": "assert_text" }), "text"),
+        (json!({ "action": "wait", "observe": "diff" }), "observe"),
+        (json!({ "action": "click", "selector": "a", "target": { "name": "b" } }), "target"),
     ] {
         let refused =
             ask(&ann, "browser.interact", &json!({ "url": page, "actions": [step] })).await;

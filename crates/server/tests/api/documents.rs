@@ -67,6 +67,11 @@ async fn a_document_that_cannot_be_read_says_why() {
     };
     guest.end_program("/damaged", 2, &says("damaged"), "");
     refused(&ann, "doc.parse", &named("/damaged"), 400, "invalid_input").await;
+    let unreadable = json!({ "error": "unreadable", "message": "No such file or directory" });
+    guest.end_program("/elsewhere", 2, &unreadable.to_string(), "");
+    let body = refused(&ann, "doc.parse", &named("/elsewhere"), 400, "invalid_input").await;
+    assert_eq!(body["field"], "path");
+    assert!(body["message"].as_str().unwrap().ends_with("pass its `_session_id`"), "{body}");
     guest.end_program("/missing", 2, &says("missing_program"), "");
     let body = refused(&ann, "doc.ocr", &named("/missing"), 409, "not_ready").await;
     assert_eq!(body["hint"], "on the server, run scripts/packages.sh install documents");
@@ -211,6 +216,12 @@ async fn a_desktop_program_is_started_shown_and_left_running() {
     let session = job["_session_id"].as_str().expect("the session stays");
     let guest = server.runtime.guest(session);
     assert!(guest.started()[0].background);
+    // Its window is awaited for as long as it may take, and the picture is taken when nothing moves.
+    let input = json!({ "_session_id": session, "command": "sleep", "wait_ms": 300 });
+    run(&ann, "desktop.run_app_and_screenshot", &input).await;
+    let pictures = guest.bodies("screenshot");
+    assert_eq!(pictures[0].get("settle"), None);
+    assert_eq!(pictures[1]["settle"], json!({ "quiet_ms": 300, "timeout_ms": 1000 }));
     guest.end_program("no-such-program", 3, "", "cannot open display");
     let input = json!({ "_session_id": session, "command": "no-such-program", "wait_ms": 0 });
     let body = refused(&ann, "desktop.run_app_and_screenshot", &input, 502, "handler_failed").await;

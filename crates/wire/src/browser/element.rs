@@ -9,6 +9,7 @@ pub use crate::point::Pixel;
 use crate::{
     action::action,
     file::HomePath,
+    point::Rect,
     pointer::{Button, Modifier},
 };
 
@@ -77,6 +78,21 @@ pub struct Hit {
     /// sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub screen: Option<Pixel>,
+    /// Accessible role, with `hit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// States such as `focused`, `disabled` or `checked`, with `hit`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<String>,
+    /// Its place in the viewport, with `hit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rect: Option<Rect>,
+    /// A selector that finds it, with `hit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<String>,
+    /// The address of its document, with `hit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 /// Move the mouse over an element of the page.
@@ -156,6 +172,30 @@ pub struct Selected {
     pub values: Vec<String>,
 }
 
+/// Draw the text of a field as dots and leave it out of lists of elements, until the field is empty
+/// or its page is left. For secrets that are typed next. Not an operation of the API.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConcealField {
+    /// The field.
+    pub selector: Selector,
+    /// The tab; defaults to the active one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tab: Option<TabId>,
+    /// Seconds to wait.
+    #[serde(default)]
+    pub timeout_s: Patience,
+}
+action!(browser ConcealField, "conceal_field", Concealed, lasts |this: &Self| this.timeout_s.duration());
+
+/// A field whose text is concealed.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Concealed {
+    /// The address of the document that gets what is typed into it: that of its frame. Empty if the
+    /// document belongs to no site.
+    pub url: String,
+}
+
 /// Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`. Several,
 /// separated by spaces, are pressed one after the other.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -176,7 +216,7 @@ pub struct PressKeys {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(browser PressKeys, "browser_press", Acted, lasts |this: &Self| this.timeout_s.duration(),
+action!(browser PressKeys, "browser_press", Acted, aims Element, lasts |this: &Self| this.timeout_s.duration(),
 kept |this: &Self| json!({
     "selector": this.selector, "keys": crate::keyboard::without_characters(&this.keys),
 }));
@@ -220,7 +260,7 @@ pub struct Extract {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(browser Extract, "browser_extract", Extracted,
+action!(browser Extract, "browser_extract", Extracted, aims Element,
     drives |_: &Self| false, lasts |this: &Self| this.timeout_s.duration());
 
 /// How an element is read.
@@ -265,7 +305,7 @@ pub struct Interact {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(browser Interact, "browser_interact", Acted, lasts |this: &Self| this.timeout_s.duration(),
+action!(browser Interact, "browser_interact", Acted, aims Element, lasts |this: &Self| this.timeout_s.duration(),
     kept |this: &Self| json!({ "selector": this.selector, "action": this.action }));
 
 /// What to do with the element.

@@ -8,7 +8,7 @@ const SPINNER: Rect = Rect { x: 100, y: 100, width: 32, height: 32 };
 const LINE: Rect = Rect { x: 40, y: 40, width: 2, height: 20 };
 const TEXT: Rect = Rect { x: 300, y: 200, width: 90, height: 14 };
 
-/// A tracker with a clock of its own.
+/// A tracker with its own clock.
 struct Screen {
     start: Instant,
     tracker: Tracker,
