@@ -11,6 +11,7 @@ mod focus;
 mod hint;
 mod pictures;
 mod repeats;
+mod reply;
 mod settling;
 mod trace;
 
@@ -35,7 +36,7 @@ use helmdeck_wire::{
     vendor_size::SizeRule,
 };
 use parking_lot::Mutex;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::join;
 
 use self::{
@@ -165,7 +166,7 @@ impl Watch {
         let mut crops = None;
         if let Some(observing) = observing {
             let act = Act { name, at: aimed.point.map(|point| (point.x, point.y)) };
-            let reported = reported(&reply, observing.page.is_some());
+            let reported = reply::reported(&reply, observing.page.is_some());
             let seen = async {
                 let after = observing.finish(&guest, ended, act, reported).await?;
                 observing.describe(&guest, &after, &mut observation)?;
@@ -191,26 +192,9 @@ impl Watch {
             entry.observed(ActionTrace::of(&observation), crops);
         }
         if let Ok(Value::Object(more)) = serde_json::to_value(&observation) {
-            add(&mut reply, more);
+            reply::add(&mut reply, more);
         }
         Ok(Json(reply).into_response())
-    }
-}
-
-/// Adds what was observed to a reply. What the reply says about its element is kept.
-fn add(reply: &mut Map<String, Value>, more: Map<String, Value>) {
-    for (name, value) in more {
-        match (reply.get_mut(&name), value) {
-            (Some(Value::Object(hit)), Value::Object(more)) if name == "hit" => {
-                for (name, value) in more {
-                    hit.entry(name).or_insert(value);
-                }
-            }
-            (Some(_), _) => {}
-            (None, value) => {
-                reply.insert(name, value);
-            }
-        }
     }
 }
 
@@ -386,15 +370,6 @@ pub async fn canvas_of(page: &PageWatch) -> Option<Arc<Canvas>> {
     block_in_place(|| Canvas::from_png(&png)).ok().map(Arc::new)
 }
 
-/// What a reply of the structured browser says about effects. Its downloads may have begun with an
-/// earlier action, so they count only if the page is not watched.
-fn reported(reply: &serde_json::Map<String, Value>, watched: bool) -> Reported {
-    let any =
-        |name: &str| reply.get(name).and_then(Value::as_array).is_some_and(|all| !all.is_empty());
-    let download = any("downloads") && !watched;
-    Reported { opened: any("opened"), dialog: any("dialogs"), download }
-}
-
 fn periodic(place: &Periodic) -> PeriodicRegion {
     PeriodicRegion {
         rect: place.rect.into(),
@@ -406,30 +381,5 @@ fn periodic(place: &Periodic) -> PeriodicRegion {
             Kind::Video => PeriodicKind::Video,
             Kind::Animation => PeriodicKind::Animation,
         },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn what_is_known_of_an_element_is_added_to_what_the_reply_says_of_it() {
-        let Value::Object(mut reply) = json!({ "ok": true, "hit": { "tag": "a", "name": "Go" } })
-        else {
-            panic!()
-        };
-        let Value::Object(more) = json!({
-            "hit": { "name": "Go there", "role": "link" }, "effect": "navigated", "ok": 1,
-        }) else {
-            panic!()
-        };
-        add(&mut reply, more);
-        let expected = json!({
-            "ok": true, "hit": { "tag": "a", "name": "Go", "role": "link" }, "effect": "navigated",
-        });
-        assert_eq!(Value::Object(reply), expected);
     }
 }

@@ -3,6 +3,9 @@
 //! Memory is limited: old entries and pictures are dropped. Events of pages are kept by the browser
 //! and merged when the trace is read.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     collections::VecDeque,
     sync::Arc,
@@ -347,122 +350,5 @@ pub async fn follow_windows(display: Display, trace: Trace) {
         }
         // A program on the display may have made the server close our connection.
         sleep(AGAIN).await;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use helmdeck_wire::browser::TabId;
-    use serde_json::json;
-
-    use super::*;
-
-    fn acted(trace: &Trace, x: i32) -> u64 {
-        let started = trace.begin("click", json!({ "x": x }));
-        let seen = ActionTrace { acted_at: Some(Pixel { x, y: 0 }), ..Default::default() };
-        let id = started.id;
-        started.observed(seen, None);
-        started.end("ok");
-        id
-    }
-
-    #[test]
-    fn a_reader_continues_where_it_stopped() {
-        let trace = Trace::default();
-        acted(&trace, 1);
-        let first = trace.read(&ReadTrace::default());
-        assert_eq!(first.entries.len(), 1);
-        assert_eq!(first.entries[0].outcome.as_deref(), Some("ok"));
-        acted(&trace, 2);
-        let wanted = ReadTrace { since: Some(first.next), ..Default::default() };
-        let second = trace.read(&wanted);
-        assert_eq!(second.entries.iter().map(|it| it.id).collect::<Vec<_>>(), [2]);
-    }
-
-    #[test]
-    fn an_action_that_ends_after_it_was_read_is_read_again() {
-        let trace = Trace::default();
-        let started = trace.begin("click", Value::Null);
-        let first = trace.read(&ReadTrace::default());
-        assert_eq!(first.entries[0].outcome, None);
-        let wanted = ReadTrace { since: Some(first.next), ..Default::default() };
-        assert_eq!(trace.read(&wanted).entries, []);
-        started.end("ok");
-        let again = trace.read(&wanted).entries;
-        assert_eq!((again[0].id, again[0].outcome.as_deref()), (1, Some("ok")));
-    }
-
-    #[test]
-    fn an_action_whose_caller_left_is_cancelled() {
-        let trace = Trace::default();
-        drop(trace.begin("click", Value::Null));
-        let entries = trace.read(&ReadTrace::default()).entries;
-        assert_eq!(entries[0].outcome.as_deref(), Some("cancelled"));
-    }
-
-    #[test]
-    fn neither_values_of_fields_nor_queries_of_addresses_are_kept() {
-        let trace = Trace::default();
-        let url = "https://ada:key@example.org/a?token=1#part".to_owned();
-        let hit = Hit { value: Some("typed".into()), url: Some(url.clone()), ..Hit::default() };
-        let started = trace.begin("type", json!({}));
-        let observation = Observation { hit: Some(hit), ..Observation::default() };
-        started.observed(ActionTrace::of(&observation), None);
-        trace.page(PageEvent::Navigated { tab: TabId("1".into()), url });
-        let entries = trace.read(&ReadTrace::default()).entries;
-        let hit = entries[0].hit.as_ref().unwrap();
-        assert_eq!((&hit.value, hit.url.as_deref()), (&None, Some("https://example.org/a")));
-        assert_eq!(entries[1].url.as_deref(), Some("https://example.org/a"));
-    }
-
-    #[test]
-    fn an_action_without_options_is_near_its_point() {
-        let trace = Trace::default();
-        let started = trace.begin("click", json!({ "x": 30, "y": 40 }));
-        started.acted_at(Some(Pixel { x: 30, y: 40 }));
-        started.end("ok");
-        let near = |near: &str| {
-            trace.read(&ReadTrace { near: Some(near.into()), ..Default::default() }).entries.len()
-        };
-        assert_eq!((near("35,45"), near("500,500")), (1, 0));
-    }
-
-    #[test]
-    fn only_what_is_near_a_point_is_returned() {
-        let trace = Trace::default();
-        acted(&trace, 10);
-        acted(&trace, 500);
-        let wanted = ReadTrace { near: Some("450,40".into()), ..Default::default() };
-        let found = trace.read(&wanted).entries;
-        assert_eq!(found.iter().map(|it| it.id).collect::<Vec<_>>(), [2]);
-    }
-
-    #[test]
-    fn entries_and_pictures_are_limited() {
-        let trace = Trace::default();
-        for nth in 0..2 * MAX_ENTRIES {
-            acted(&trace, nth as i32);
-        }
-        assert_eq!(trace.shared.kept.lock().entries.len(), MAX_ENTRIES);
-        for nth in 0..10 {
-            trace.keep(format!("crop-{nth}-after"), vec![0; 1 << 20]);
-        }
-        assert!(trace.shared.kept.lock().bytes <= MAX_BYTES);
-        assert!(trace.picture("crop-0-after").is_err());
-        assert!(trace.picture("crop-9-after").is_ok());
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn small_pictures_show_what_changed() {
-        let trace = Trace::default();
-        let started = trace.begin("click", Value::Null);
-        let canvas = |colour| Arc::new(Canvas::from_rgba(400, 300, &vec![colour; 400 * 300 * 4]));
-        let regions = vec![Rect { x: 100, y: 100, width: 20, height: 20 }];
-        let crops = Crops { before: canvas(0), after: canvas(255), regions, at: None };
-        crops.keep(&trace, started.id);
-        let entry = trace.read(&ReadTrace::default()).entries.remove(0);
-        let before = trace.picture(&entry.before.unwrap()).unwrap();
-        assert!(before.starts_with(&[0xff, 0xd8]));
-        assert!(trace.picture(&entry.after.unwrap()).is_ok());
     }
 }

@@ -1,0 +1,56 @@
+//! What a reply says about its action, and what an observation adds to it. Pure.
+
+use serde_json::{Map, Value};
+
+use super::effect::Reported;
+
+/// Adds what was observed to a reply. What the reply says about its element is kept.
+pub fn add(reply: &mut Map<String, Value>, more: Map<String, Value>) {
+    for (name, value) in more {
+        match (reply.get_mut(&name), value) {
+            (Some(Value::Object(hit)), Value::Object(more)) if name == "hit" => {
+                for (name, value) in more {
+                    hit.entry(name).or_insert(value);
+                }
+            }
+            (Some(_), _) => {}
+            (None, value) => {
+                reply.insert(name, value);
+            }
+        }
+    }
+}
+
+/// What a reply of the structured browser says about effects. Its downloads may have begun with an
+/// earlier action, so they count only if the page is not watched.
+pub fn reported(reply: &Map<String, Value>, watched: bool) -> Reported {
+    let any =
+        |name: &str| reply.get(name).and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+    let download = any("downloads") && !watched;
+    Reported { opened: any("opened"), dialog: any("dialogs"), download }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_an_element_is_added_to_what_the_reply_says_of_it() {
+        let Value::Object(mut reply) = json!({ "ok": true, "hit": { "tag": "a", "name": "Go" } })
+        else {
+            panic!()
+        };
+        let Value::Object(more) = json!({
+            "hit": { "name": "Go there", "role": "link" }, "effect": "navigated", "ok": 1,
+        }) else {
+            panic!()
+        };
+        add(&mut reply, more);
+        let expected = json!({
+            "ok": true, "hit": { "tag": "a", "name": "Go", "role": "link" }, "effect": "navigated",
+        });
+        assert_eq!(Value::Object(reply), expected);
+    }
+}
