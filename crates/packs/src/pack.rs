@@ -106,6 +106,8 @@ pub enum SessionNeed {
     Keeps(Mode),
     /// The named one: it works on what an earlier call left there.
     Existing,
+    /// A new one that ends with the job and that the caller cannot enter.
+    Private(Mode),
 }
 
 /// What agents choose a pack by.
@@ -322,9 +324,10 @@ impl Pack {
         Self { needs: Needs { credential: Some(name), ..self.needs }, ..self }
     }
 
-    /// Declares that it needs a model.
+    /// Declares that it needs a model, which costs money. Comes after `nature`.
     pub fn model(self, model: ModelNeed) -> Self {
-        Self { needs: Needs { model, ..self.needs }, ..self }
+        let nature = self.nature.spends_money();
+        Self { needs: Needs { model, ..self.needs }, nature, ..self }
     }
 
     /// Declares that it can work by names and by pictures, and which of them is the default.

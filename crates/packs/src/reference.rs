@@ -30,7 +30,7 @@ const AFTER: &str = "
 Each takes `_session_id` or `workspace` for a session of yours. **surface**: whether people who watch can see it.
 **tested**: *API* with a fake guest over HTTP, *real* with the real programs in a sandbox.
 
-Operators can add packs of their own: see [the guide](packs-guide.md#your-own-packs). They can disable those that act
+Operators can add their own packs: see [the guide](packs-guide.md#your-own-packs). They can disable those that act
 outside of sessions, with the [settings](settings.md) `HELMDECK_EMAIL_ENABLED`, `HELMDECK_GITHUB_ENABLED`,
 `HELMDECK_HTTP_FETCH_ENABLED` and `HELMDECK_REPO_PUSH_ENABLED`.
 
@@ -53,21 +53,21 @@ HELMDECK_UPDATE_SNAPSHOTS=1 cargo nextest run -p helmdeck-packs packs_page
 #[test]
 fn the_packs_page_describes_every_pack_and_how_it_is_tested() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let fakes = sources(&crates.join("server/tests/api"));
-    let real = sources(&crates.join("helmdeck/tests/e2e"));
+    let fakes = sources(&crates.join("server/tests/api"), |_| true);
+    // Some tests of the command line call servers with fake guests.
+    let real = sources(&crates.join("helmdeck/tests/e2e"), |text| !text.contains("FakeServer"));
     let mut page = BEFORE.to_owned();
     let mut packs = packs::all();
     packs.sort_by(|a, b| a.name.cmp(&b.name));
     for pack in &packs {
-        // Alone, or at the end of a path.
-        let is_named = |sources: &str| {
-            ['"', '/'].iter().any(|before| sources.contains(&format!("{before}{}\"", pack.name)))
-        };
-        let tested = match (is_named(&fakes), is_named(&real)) {
+        // As the argument of a call, or at the end of a path.
+        let (argument, path) = (format!("\"{}\",", pack.name), format!("/{}\"", pack.name));
+        let is_called = |sources: &str| sources.contains(&argument) || sources.contains(&path);
+        let tested = match (is_called(&fakes), is_called(&real)) {
             (true, true) => "API, real",
             (true, false) => "API",
             (false, true) => "real",
-            (false, false) => panic!("no test names {}", pack.name),
+            (false, false) => panic!("no test calls {}", pack.name),
         };
         writeln!(page, "{} {tested} |", row(pack)).unwrap();
     }
@@ -84,13 +84,21 @@ fn the_packs_page_describes_every_pack_and_how_it_is_tested() {
     );
 }
 
+#[test]
+fn packs_spend_money_if_they_use_a_model() {
+    for pack in packs::all() {
+        let spends = pack.nature.effect == Effect::SpendsMoney;
+        assert_eq!(spends, pack.needs.model != ModelNeed::None, "{}", pack.name);
+    }
+}
+
 fn row(pack: &Pack) -> String {
     let doc = pack.doc.replace('|', "\\|");
     let first = doc.split_once(". ").map_or(doc.as_str(), |(first, _)| first);
     let mode = |mode| if mode == Mode::Desktop { " desktop" } else { "" };
     let session = match pack.needs.session {
         SessionNeed::None => "none".to_owned(),
-        SessionNeed::OneShot(of) => format!("new{}", mode(of)),
+        SessionNeed::OneShot(of) | SessionNeed::Private(of) => format!("new{}", mode(of)),
         SessionNeed::Keeps(of) => format!("kept{}", mode(of)),
         SessionNeed::Existing => "existing".to_owned(),
     };
@@ -109,12 +117,7 @@ fn row(pack: &Pack) -> String {
         Surface::Visible => "visible",
         Surface::Both => "visible on a desktop",
     };
-    let changes = match pack.nature.effect {
-        Effect::ReadOnly => "nothing",
-        Effect::ChangesSession => "the session",
-        Effect::ChangesWorld => "outside of sessions",
-        Effect::SpendsMoney => "spends money",
-    };
+    let changes = pack.nature.effect.words();
     let (name, first, needs) = (&pack.name, first.trim_end_matches('.'), needs.join(", "));
     format!("| `{name}` | {first} | {session} | {needs} | {surface} | {changes} |")
 }
@@ -127,8 +130,8 @@ fn examples(pack: &Pack) -> String {
     pack.examples.iter().map(row).collect()
 }
 
-/// The text of all sources in a folder, and in its folders.
-fn sources(folder: &Path) -> String {
+/// The text of the wanted sources in a folder, and in its folders.
+fn sources(folder: &Path, wanted: impl Fn(&str) -> bool) -> String {
     let mut text = String::new();
     let mut open: Vec<PathBuf> = vec![folder.to_owned()];
     while let Some(folder) = open.pop() {
@@ -136,7 +139,10 @@ fn sources(folder: &Path) -> String {
             let path = entry.unwrap().path();
             match path.is_dir() {
                 true => open.push(path),
-                false => text += &fs::read_to_string(path).unwrap_or_default(),
+                false => {
+                    let source = fs::read_to_string(path).unwrap_or_default();
+                    text += if wanted(&source) { &source } else { "" };
+                }
             }
         }
     }

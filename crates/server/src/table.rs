@@ -65,7 +65,7 @@ pub fn tools() -> Vec<Arc<Tool>> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use helmdeck_wire::Scope;
+    use helmdeck_wire::{Scope, nature::Effect};
 
     use super::*;
 
@@ -81,6 +81,13 @@ mod tests {
                 panic!("{}: {:?}", tool.name, error.source);
             }
         }
+    }
+
+    #[test]
+    fn tools_that_run_a_model_spend_money() {
+        let spend = tools().into_iter().filter(|tool| tool.nature.effect == Effect::SpendsMoney);
+        let names: BTreeSet<_> = spend.map(|tool| tool.name.clone()).collect();
+        assert_eq!(names, ["vision.act", "vision.start"].map(String::from).into());
     }
 
     #[test]

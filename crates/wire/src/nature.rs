@@ -1,6 +1,7 @@
 //! Properties of a tool call: what it changes, and where people can see it.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::session::Mode;
 
@@ -19,11 +20,25 @@ pub enum Effect {
     SpendsMoney,
 }
 
+impl Effect {
+    /// What it changes, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "nothing",
+            Self::ChangesSession => "the session",
+            Self::ChangesWorld => "outside of sessions",
+            Self::SpendsMoney => "spends money",
+        }
+    }
+}
+
 /// How an agent addresses things.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "ActionMode")]
 pub enum Style {
     /// By name: fields, selectors, ids.
+    #[default]
     Structured,
     /// By pixel, from pictures.
     Vision,
@@ -114,6 +129,11 @@ impl Nature {
         Self { effect: Effect::ChangesWorld, ..self }
     }
 
+    /// It costs money.
+    pub const fn spends_money(self) -> Self {
+        Self { effect: Effect::SpendsMoney, ..self }
+    }
+
     /// It works in the sandbox.
     pub const fn in_sandbox(self) -> Self {
         Self { substrate: Substrate::Sandbox, ..self }
@@ -142,20 +162,37 @@ impl Nature {
         }
     }
 
-    /// Where it works, appended to descriptions: agents choose tools by their visibility.
+    /// It addresses things by name.
+    pub const fn structured(self) -> Self {
+        Self { style: Style::Structured, ..self }
+    }
+
+    /// How and where it works, appended to descriptions: agents choose tools by their visibility.
     pub fn whereabouts(self) -> &'static str {
-        match (self.substrate, self.surface) {
+        match (self.substrate, self.style) {
             (Substrate::Browser, _) => {
-                " Structured, by page element, in the session's Chromium: HEADLESS and not visible to the \
-                 operator in a headless session, for scraping and tests; VISIBLE in a desktop session, \
-                 where the operator can watch live."
+                " Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to \
+                 the operator, for scraping and tests; VISIBLE in a desktop session, where the operator \
+                 watches live."
             }
-            (Substrate::Desktop, _) => {
-                " By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can \
-                 watch live."
+            (Substrate::Desktop, Style::Vision) => {
+                " Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator \
+                 watches live."
             }
-            (Substrate::Sandbox, _) => " In the session's sandbox, not visible to the operator.",
-            _ => "",
+            (Substrate::Desktop, Style::Structured) => {
+                " Structured, on the VISIBLE desktop: Chromium is already open, the operator watches live."
+            }
+            (Substrate::Sandbox, _) => " Structured, in the sandbox, not visible to the operator.",
+            (Substrate::Server, _) => " Structured, in the server, not visible.",
+        }
+    }
+
+    /// What a model works with, as vendors label it in the schemas of their own tools.
+    pub const fn environment(self) -> Option<&'static str> {
+        match self.substrate {
+            Substrate::Browser => Some("browser"),
+            Substrate::Desktop => Some("linux"),
+            Substrate::Sandbox | Substrate::Server => None,
         }
     }
 }

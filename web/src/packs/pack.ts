@@ -53,6 +53,7 @@ export function search(packs: Pack[], wanted: string): Pack[] {
 export function effectOf({ nature }: Pack): { text: string; tone: "calm" | "plain" | "danger" } {
   if (nature.destructive) return { text: "Deletes", tone: "danger" };
   if (nature.effect === "read_only") return { text: "Only reads", tone: "calm" };
+  if (nature.effect === "spends_money") return { text: "Spends money", tone: "plain" };
   return { text: nature.effect === "changes_session" ? "Changes the session" : "Makes changes", tone: "plain" };
 }
 

@@ -4,7 +4,7 @@ use super::{
     catalogue::{Catalogue, mcp_name},
     client::Client,
 };
-use crate::tool::{Effect, Nature, Style, Substrate};
+use crate::tool::{Nature, Style, Substrate};
 
 /// The guide, for models and people.
 pub fn markdown(client: &Client) -> String {
@@ -27,7 +27,7 @@ pub fn markdown(client: &Client) -> String {
             style(nature),
             substrate(nature),
             seen(nature),
-            if nature.effect == Effect::ReadOnly { "nothing" } else { "the session" },
+            nature.effect.words(),
         ));
     }
     text

@@ -22,8 +22,9 @@ pub fn operations() -> Vec<Operation> {
             .prepare(vision::renamed, |generator| generator.subschema_for::<vision::VisionAct>())
             .doc(description(vision::VisionAct::json_schema))
             .scope(Scope::SESSIONS_ACT)
-            .nature(Nature::on_desktop())
+            .nature(Nature::on_desktop().spends_money())
             .of_session()
+            .needs_model()
             .flag("stream", STREAM, false)
             .returns::<Run>()
             .post("/api/v1/sessions/{id}/vision/act", "vision_act")
@@ -35,8 +36,9 @@ pub fn operations() -> Vec<Operation> {
                  server: read it with `vision.show`.",
             )
             .scope(Scope::SESSIONS_ACT)
-            .nature(Nature::on_desktop())
+            .nature(Nature::on_desktop().spends_money())
             .of_session()
+            .needs_model()
             .post("/api/v1/sessions/{id}/vision/start", "vision_start")
             .status(StatusCode::ACCEPTED),
         json_tool("vision.show", vision::show)
@@ -47,12 +49,23 @@ pub fn operations() -> Vec<Operation> {
             .scope(Scope::SESSIONS_READ)
             .nature(Nature::default().reads())
             .of_session()
+            .needs_model()
             .get("/api/v1/sessions/{id}/vision", "vision_show"),
+        json_tool("session.set_action_mode", vision::set_action_mode)
+            .doc(
+                "Choose how people use a session on its page, until a run has another mode. Packs \
+                 have `_mode`.",
+            )
+            .scope(Scope::SESSIONS_ACT)
+            .nature(Nature::default().idempotent())
+            .of_session()
+            .put("/api/v1/sessions/{id}/action-mode", "set_action_mode"),
         json_tool("vision.stop", vision::stop)
             .doc("Stop the run of vision in a session. It ends as `cancelled`, with its steps.")
             .scope(Scope::SESSIONS_ACT)
             .nature(Nature::default().destroys())
             .of_session()
+            .needs_model()
             .post("/api/v1/sessions/{id}/vision/stop", "vision_stop")
             .optional_body(),
         json_tool("vision.pause", vision::pause)
@@ -60,6 +73,7 @@ pub fn operations() -> Vec<Operation> {
             .scope(Scope::SESSIONS_ACT)
             .nature(Nature::default().idempotent())
             .of_session()
+            .needs_model()
             .post("/api/v1/sessions/{id}/vision/pause", "vision_pause")
             .optional_body(),
         json_tool("vision.resume", vision::resume)
@@ -67,6 +81,7 @@ pub fn operations() -> Vec<Operation> {
             .scope(Scope::SESSIONS_ACT)
             .nature(Nature::default().idempotent())
             .of_session()
+            .needs_model()
             .post("/api/v1/sessions/{id}/vision/resume", "vision_resume")
             .optional_body(),
         json_tool("vision.answer", vision::answer)
