@@ -82,4 +82,4 @@ pub use mcp_clients::{McpClients, SeenClient};
 pub use operation::{Access, Operation};
 pub use run::{Shutdown, Started, run};
 pub use table::{operations, tools};
-pub use tool::{Effect, Nature, Style, Substrate, Surface, Tool};
+pub use tool::{Effect, InProcess, Nature, Style, Substrate, Surface, Tool};

@@ -19,6 +19,7 @@ use crate::{
     serve::{Serving, serve},
     span_export,
     tls::Advice,
+    tool::InProcess,
     vnc_ports,
 };
 
@@ -36,6 +37,8 @@ pub struct Started {
     pub advice: Option<Advice>,
     /// The admin account, if this start created it. Its password is shown only now.
     pub new_admin: Option<NewAdmin>,
+    /// Calls its tools without HTTP.
+    pub in_process: InProcess,
 }
 
 /// What happens to sessions when the server stops.
@@ -97,7 +100,8 @@ async fn run_here(
         Some(advice) => tracing::info!("{advice}"),
         None => {}
     }
-    announce(Started { addr, scheme, advice, new_admin });
+    let in_process = InProcess::new(app.clone());
+    announce(Started { addr, scheme, advice, new_admin, in_process });
 
     let drain = Duration::from_secs(config.drain_seconds);
     let shutdown = async {

@@ -4,6 +4,7 @@
 //! the access test, and its command-line verb. `table.rs` lists all tools.
 
 pub mod http;
+mod in_process;
 mod outcome;
 pub(crate) mod pack;
 mod schemas;
@@ -19,11 +20,12 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use helmdeck_packs::Pack;
 use helmdeck_schema::Schema;
 use helmdeck_sessions::{Caller, Scope, Session};
-use helmdeck_wire::{ActionCall, ErrorCode, SessionId, parse::Invalid};
+use helmdeck_wire::{ActionCall, ErrorCode, SessionId, job::JobId, parse::Invalid};
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
+use tokio::sync::watch;
 
 use crate::{
     App,
@@ -36,6 +38,7 @@ use crate::{
 };
 
 pub use helmdeck_wire::nature::{Effect, Nature, Style, Substrate, Surface};
+pub use in_process::InProcess;
 pub use outcome::{Outcome, Payload};
 pub use pack::pack_tool;
 use schemas::Schemas;
@@ -60,6 +63,8 @@ pub struct Tool {
     pub(crate) component: Component,
     /// Whether its content is the body of an HTTP request.
     pub(crate) takes_bytes: bool,
+    /// Whether it needs a model to be of use.
+    pub(crate) needs_model: bool,
     /// The pack that it runs, if it is one.
     pub(crate) pack: Option<Arc<Pack>>,
     flags: Vec<Flag>,
@@ -97,6 +102,8 @@ pub struct Call {
     pub address: Address,
     /// Content of the call, for tools that take bytes.
     pub body: Mutex<Option<Body>>,
+    /// Is told the job that the call becomes.
+    pub(crate) job: Option<watch::Sender<Option<JobId>>>,
     session_id: Option<SessionId>,
     flags: Vec<(&'static str, bool)>,
 }
@@ -126,9 +133,15 @@ impl Call {
             claims,
             address,
             body: Mutex::default(),
+            job: None,
             session_id: None,
             flags: Vec::new(),
         }
+    }
+
+    /// Tells the job that the call becomes, if it becomes one.
+    pub(crate) fn reporting(self, job: watch::Sender<Option<JobId>>) -> Self {
+        Self { job: Some(job), ..self }
     }
 
     /// Id of the session that the call is for.
@@ -242,6 +255,7 @@ impl Tool {
             output: Output::Nothing,
             component,
             takes_bytes: false,
+            needs_model: false,
             pack: None,
             flags: Vec::new(),
             root_schema: Box::new(move || input::root_schema(component.schema, component.name)),
@@ -318,6 +332,11 @@ impl Tool {
     /// Declares that it takes content as bytes.
     pub(crate) fn takes_bytes(self) -> Self {
         Self { takes_bytes: true, ..self }
+    }
+
+    /// Declares that it is of use only with a model.
+    pub(crate) fn needs_model(self) -> Self {
+        Self { needs_model: true, ..self }
     }
 
     /// Accepts arguments in other shapes, which `prepare` normalizes.

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use helmdeck_runtime::Runtime;
 use helmdeck_server::{
-    Clock, ClockControl, Config, Instance, McpFixtures, Shutdown, Started,
+    Clock, ClockControl, Config, InProcess, Instance, McpFixtures, Shutdown, Started,
     admin::NewAdmin,
     token::{Claims, Grant, Signer},
 };
@@ -50,6 +50,7 @@ struct Running {
     tasks: tokio::runtime::Runtime,
     stop: oneshot::Sender<Shutdown>,
     stopped: JoinHandle<()>,
+    in_process: InProcess,
 }
 
 impl FakeServer {
@@ -130,7 +131,7 @@ impl FakeServer {
     }
 
     async fn end(&mut self, how: Shutdown) {
-        let Some(Running { tasks, stop, stopped }) = self.running.take() else { return };
+        let Some(Running { tasks, stop, stopped, .. }) = self.running.take() else { return };
         let _ = stop.send(how);
         stopped.await.expect("the server ends in peace");
         end_tasks(tasks).await;
@@ -141,6 +142,11 @@ impl FakeServer {
         if let Some(Running { tasks, .. }) = self.running.take() {
             end_tasks(tasks).await;
         }
+    }
+
+    /// Calls its tools without HTTP.
+    pub fn in_process(&self) -> &InProcess {
+        &self.running.as_ref().expect("it runs").in_process
     }
 
     /// The data directory.
@@ -247,7 +253,8 @@ async fn run(
             .unwrap();
     });
     let started = starting.await.expect("the server starts");
-    (Running { tasks, stop, stopped }, started)
+    let in_process = started.in_process.clone();
+    (Running { tasks, stop, stopped, in_process }, started)
 }
 
 /// Ends all tasks of a server and releases its locks.
