@@ -20,6 +20,7 @@ mod connect;
 mod doctor;
 #[cfg(feature = "server")]
 mod egress;
+mod exec;
 mod forward;
 #[cfg(feature = "server")]
 mod inside;

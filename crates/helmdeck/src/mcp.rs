@@ -13,7 +13,7 @@ mod problem;
 mod request;
 mod retry;
 mod session;
-mod sse;
+pub mod sse;
 mod standard_io;
 mod stream;
 

@@ -5,8 +5,9 @@ use std::{error::Error, time::Duration};
 use bytes::Bytes;
 use helmdeck_task::BoxFuture;
 use helmdeck_wire::ErrorBody;
-use http::{HeaderMap, Method, Request, StatusCode, header};
+use http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::timeout;
@@ -60,19 +61,42 @@ pub fn ask<'a>(
         let request = authorized(server, method, path, body)?;
         let late = |_| NoSocket::Unreachable(format!("{} does not answer", server.url()));
         let (status, answer) = timeout(deadline, send(server, request)).await.map_err(late)??;
-        if status.is_success() {
-            return Ok(answer);
-        }
-        let why = match serde_json::from_slice::<ErrorBody>(&answer.body) {
-            Ok(body) => format!("{} ({})", body.message, body.error),
-            // Not the API: another server, a proxy, or a port that speaks HTTPS.
-            Err(_) if answer.media_type() == "text/plain" && answer.body.len() < MAX_REMARK => {
-                String::from_utf8_lossy(&answer.body).trim().to_owned()
-            }
-            Err(_) => format!("status {status}"),
-        };
-        Err(NoSocket::Refused(status.as_u16(), why))
+        if status.is_success() { Ok(answer) } else { Err(refusal(status, &answer)) }
     })
+}
+
+/// Sends a request and returns the content of the response as it arrives. The deadline is for its
+/// beginning.
+pub fn stream<'a>(
+    server: &'a Remote,
+    method: Method,
+    path: &'a str,
+    body: Bytes,
+    deadline: Duration,
+) -> BoxFuture<'a, Result<Incoming, NoSocket>> {
+    Box::pin(async move {
+        let request = authorized(server, method, path, body)?;
+        let late = |_| NoSocket::Unreachable(format!("{} does not answer", server.url()));
+        let opened = timeout(deadline, open(server, request)).await.map_err(late)??;
+        if opened.status().is_success() {
+            return Ok(opened.into_body());
+        }
+        let (status, answer) = timeout(deadline, collect(server, opened)).await.map_err(late)??;
+        Err(refusal(status, &answer))
+    })
+}
+
+/// Why the server refused.
+fn refusal(status: StatusCode, answer: &Answer) -> NoSocket {
+    let why = match serde_json::from_slice::<ErrorBody>(&answer.body) {
+        Ok(body) => format!("{} ({})", body.message, body.error),
+        // Not the API: another server, a proxy, or a port that speaks HTTPS.
+        Err(_) if answer.media_type() == "text/plain" && answer.body.len() < MAX_REMARK => {
+            String::from_utf8_lossy(&answer.body).trim().to_owned()
+        }
+        Err(_) => format!("status {status}"),
+    };
+    NoSocket::Refused(status.as_u16(), why)
 }
 
 /// A request with JSON and the server's token.
@@ -103,6 +127,14 @@ async fn send(
     server: &Remote,
     request: Request<Full<Bytes>>,
 ) -> Result<(StatusCode, Answer), NoSocket> {
+    let opened = open(server, request).await?;
+    collect(server, opened).await
+}
+
+async fn open(
+    server: &Remote,
+    request: Request<Full<Bytes>>,
+) -> Result<Response<Incoming>, NoSocket> {
     let failed = |error: &dyn Error| NoSocket::Unreachable(format!("{}: {error}", server.url()));
     let stream = server.dial().await?;
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
@@ -110,7 +142,15 @@ async fn send(
         .map_err(|e| failed(&e))?;
     // Ends with the response.
     helmdeck_task::spawn(connection);
-    let (head, body) = sender.send_request(request).await.map_err(|e| failed(&e))?.into_parts();
+    sender.send_request(request).await.map_err(|e| failed(&e))
+}
+
+async fn collect(
+    server: &Remote,
+    response: Response<Incoming>,
+) -> Result<(StatusCode, Answer), NoSocket> {
+    let failed = |error: &dyn Error| NoSocket::Unreachable(format!("{}: {error}", server.url()));
+    let (head, body) = response.into_parts();
     let body = Limited::new(body, MAX_ANSWER).collect().await.map_err(|e| failed(&*e))?;
     Ok((head.status, Answer { headers: head.headers, body: body.to_bytes() }))
 }

@@ -2,7 +2,6 @@
 
 use std::{
     error::Error,
-    io::{Write, stderr, stdout},
     process::{Command, ExitCode, Stdio},
 };
 
@@ -10,7 +9,7 @@ use serde_json::{Map, Value, json};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use crate::{
-    forward,
+    exec, forward,
     jobs::moment,
     local::Config,
     server_args::ServerArgs,
@@ -30,7 +29,7 @@ pub enum Action {
     /// End a session and remove everything of it.
     End(OneArgs),
     /// Run a program in a session. Output and exit code are those of the program.
-    Exec(ExecArgs),
+    Exec(exec::Args),
     /// Open the page of a session in the default browser.
     Open(OneArgs),
     /// Alias of `helmdeck forward`.
@@ -78,26 +77,6 @@ pub struct OneArgs {
     server: ServerArgs,
 }
 
-#[derive(clap::Args)]
-pub struct ExecArgs {
-    /// The session's id.
-    session: String,
-    /// Seconds after which the program and everything it started are killed.
-    #[arg(long, value_name = "SECONDS")]
-    timeout: Option<u64>,
-    /// Working directory.
-    #[arg(long, value_name = "DIR")]
-    cwd: Option<String>,
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    server: ServerArgs,
-    /// The program and its arguments.
-    #[arg(last = true, required = true, value_name = "COMMAND")]
-    command: Vec<String>,
-}
-
 /// Runs the command.
 pub fn run(config: &Config, action: Action) -> Result<ExitCode, Box<dyn Error>> {
     match action {
@@ -109,7 +88,7 @@ pub fn run(config: &Config, action: Action) -> Result<ExitCode, Box<dyn Error>> 
         Action::End(args) => {
             call(config, &args.server, "session.end", one(&args.session))?;
         }
-        Action::Exec(args) => return exec(config, &args),
+        Action::Exec(args) => return exec::run(config, &args),
         Action::Open(args) => open(config, &args)?,
         Action::Forward(args) => forward::run(config, args)?,
     }
@@ -174,36 +153,6 @@ fn list(config: &Config, args: &ListArgs) -> Result<(), Box<dyn Error>> {
         ]);
     }
     table.print()
-}
-
-fn exec(config: &Config, args: &ExecArgs) -> Result<ExitCode, Box<dyn Error>> {
-    let mut arguments = one(&args.session);
-    arguments.insert("command".to_owned(), json!(args.command));
-    if let Some(seconds) = args.timeout {
-        arguments.insert("timeout_s".to_owned(), json!(seconds));
-    }
-    if let Some(cwd) = &args.cwd {
-        arguments.insert("cwd".to_owned(), json!(cwd));
-    }
-    let result = call(config, &args.server, "session.exec", arguments)?;
-    if args.json {
-        print_json(&result)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let result: Value = serde_json::from_slice(&result)?;
-    stdout().write_all(text(&result, "stdout").as_bytes())?;
-    stderr().write_all(text(&result, "stderr").as_bytes())?;
-    if result.get("timed_out").and_then(Value::as_bool) == Some(true) {
-        eprintln!(
-            "helmdeck: the program took too long and was killed; --timeout gives it more time"
-        );
-        return Ok(ExitCode::from(124));
-    }
-    let Some(code) = result.get("exit_code").and_then(Value::as_i64) else {
-        eprintln!("helmdeck: the program was killed by {}", text(&result, "signal"));
-        return Ok(ExitCode::FAILURE);
-    };
-    Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
 }
 
 fn open(config: &Config, args: &OneArgs) -> Result<(), Box<dyn Error>> {

@@ -5,6 +5,8 @@ use std::{mem::take, time::Duration};
 /// A complete event.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Event {
+    /// Its kind; empty if it has none.
+    pub kind: String,
     /// Its id, if it has one.
     pub id: Option<String>,
     /// Its data; empty for an event that only has an id or a pause.
@@ -18,6 +20,7 @@ pub struct Event {
 pub struct Parser {
     line: Vec<u8>,
     after_return: bool,
+    kind: String,
     id: Option<String>,
     data: Option<String>,
     retry: Option<Duration>,
@@ -49,23 +52,26 @@ impl Parser {
 
     fn end_line(&mut self, line: &str) -> Option<Event> {
         if line.is_empty() {
+            let kind = take(&mut self.kind);
             let event = Event {
+                kind: String::new(),
                 id: self.id.take(),
                 data: self.data.take().unwrap_or_default(),
                 retry: self.retry.take(),
             };
-            return (event != Event::default()).then_some(event);
+            return (event != Event::default()).then_some(Event { kind, ..event });
         }
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
+            "event" => value.clone_into(&mut self.kind),
             "id" => self.id = Some(value.to_owned()),
             "data" => match &mut self.data {
                 Some(data) => data.extend(["\n", value]),
                 None => self.data = Some(value.to_owned()),
             },
             "retry" => self.retry = value.parse().ok().map(Duration::from_millis),
-            // Comments, and kinds of events, which MCP does not use.
+            // Comments.
             _ => {}
         }
         None
@@ -77,7 +83,7 @@ mod tests {
     use super::*;
 
     fn event(id: Option<&str>, data: &str) -> Event {
-        Event { id: id.map(str::to_owned), data: data.to_owned(), retry: None }
+        Event { id: id.map(str::to_owned), data: data.to_owned(), ..Event::default() }
     }
 
     #[test]
@@ -99,6 +105,12 @@ mod tests {
         let events = Parser::default().read(b"id: 0\nretry: 3000\ndata:\n\n");
         let retry = Some(Duration::from_secs(3));
         assert_eq!(events, [Event { retry, ..event(Some("0"), "") }]);
+    }
+
+    #[test]
+    fn an_event_has_the_kind_that_it_names() {
+        let events = Parser::default().read(b"event: exit\ndata: x\n\nevent: a\n\ndata: y\n\n");
+        assert_eq!(events, [Event { kind: "exit".into(), ..event(None, "x") }, event(None, "y")]);
     }
 
     #[test]

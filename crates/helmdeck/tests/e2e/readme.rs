@@ -50,6 +50,7 @@ async fn the_commands_of_the_documentation_run_as_pasted_in_an_empty_folder() {
     let (session, rest) = readme.split_at(end);
     let pages = [
         "docs/desktop.md",
+        "docs/exec.md",
         "docs/find.md",
         "docs/browser.md",
         "docs/sessions.md",

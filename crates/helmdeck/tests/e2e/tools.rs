@@ -1,91 +1,14 @@
-//! Every tool by path, by name, and on the command line, with a fake guest.
+//! Tools on the command line, with a fake guest.
 
 use std::{
     io::Write,
     process::{Command, Output, Stdio},
+    time::Duration,
 };
 
-use helmdeck_server::{Operation, operations};
-use helmdeck_testkit::{
-    Desk, binary,
-    fake::{FakeServer, Row},
-};
+use helmdeck_testkit::{binary, eventually, fake::FakeServer};
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-
-/// Fields that differ between calls.
-const VOLATILE: [&str; 24] = [
-    "began_at",
-    "run_id",
-    "count",
-    "entries",
-    "updated_at",
-    "key_version",
-    "last_used_at",
-    "token",
-    "id",
-    "container_id",
-    "created_at",
-    "fetched_at",
-    "from",
-    "expires_at",
-    "idle_ends_at",
-    "ended_at",
-    "timings",
-    "ticket",
-    "since",
-    "resources",
-    "exec_id",
-    "duration_ms",
-    "started_at",
-    "sessions",
-];
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_tool_gives_the_same_reply_by_path_by_name_and_on_the_command_line() {
-    let many = [("HELMDECK_MAX_SESSIONS", "500"), ("HELMDECK_MAX_SESSIONS_PER_CALLER", "500")];
-    let server = FakeServer::start_with(&many).await;
-    let token = server.person_token("admin", "admin");
-    let person = server.bearer(token.clone());
-    let url = format!("http://{}", server.address);
-    let mut called = 0;
-    for operation in operations() {
-        let Some(tool) = operation.tool() else { continue };
-        // The audit log has more rows at every call, the second name is the pack's, and a budget is
-        // removed once.
-        if ["audit.export", "browser.interact", "model.budget_remove"].contains(&tool.name.as_str())
-        {
-            continue;
-        }
-        let row = Row::all().iter().find(|row| row.id == operation.id).expect("it is documented");
-
-        let desk = Desk::desktop(&person).await;
-        let (path, body) = row.request(&desk.id);
-        let body = body.filter(|body| !body.is_null());
-        let text = body.as_ref().map(Value::to_string).unwrap_or_default();
-        let by_path = person.send(row.method.clone(), &path, &[], text.into()).await;
-        let by_path = answer(by_path.status < 400, &by_path.body, &desk.id);
-
-        let desk = Desk::desktop(&person).await;
-        let args = arguments(&operation, row, &desk.id);
-        let by_name = person.post(&format!("/api/v1/tools/{}", tool.name), &args).await;
-        let by_name = answer(by_name.status < 400, &by_name.body, &desk.id);
-        assert_eq!(by_name, by_path, "{} by its name", tool.name);
-
-        let desk = Desk::desktop(&person).await;
-        let args = arguments(&operation, row, &desk.id);
-        let done = helmdeck(&url, &token, &["call", &tool.name, "--json", "-"], &args.to_string());
-        if done.status.success() {
-            let on_line = answer(true, &done.stdout, &desk.id);
-            assert_eq!(on_line, by_path, "{} on the command line", tool.name);
-        } else {
-            let code = by_path["error"].as_str().unwrap_or("no error");
-            let said = String::from_utf8_lossy(&done.stderr).into_owned();
-            assert!(said.contains(&format!("({code})")), "{}: {said}", tool.name);
-        }
-        called += 1;
-    }
-    assert!(called > 70, "{called}");
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_command_line_lists_tools_converts_arguments_and_reports_errors() {
@@ -93,7 +16,6 @@ async fn the_command_line_lists_tools_converts_arguments_and_reports_errors() {
     let token = server.token("agent", "sessions:*");
     let url = format!("http://{}", server.address);
     let run = |args: &[&str]| helmdeck(&url, &token, args, "");
-    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
 
     let created = run(&["session", "create", "--desktop", "--label", "my desk", "max_tasks=0"]);
     let id = text(&created).trim().to_owned();
@@ -130,6 +52,70 @@ async fn the_command_line_lists_tools_converts_arguments_and_reports_errors() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_program_in_a_session_has_the_input_output_and_exit_code_of_the_command() {
+    let server = FakeServer::start().await;
+    let token = server.token("agent", "sessions:*");
+    let url = format!("http://{}", server.address);
+    let id = text(&helmdeck(&url, &token, &["session", "create"], "")).trim().to_owned();
+    server.runtime.guest(&id).end_program("false", 7, "so far\n", "no\n");
+    let exec = |args: &[&str], input: &str| {
+        helmdeck(&url, &token, &[&["session", "exec", &id], args].concat(), input)
+    };
+    let failed = exec(&["--timeout", "9", "--cwd", "/tmp", "--", "false"], "not read");
+    assert_eq!((failed.status.code(), text(&failed).as_str()), (Some(7), "so far\n"));
+    assert_eq!(failed.stderr, b"no\n");
+    let fed = exec(&["--interactive", "--", "cat", "-n"], "hello\n");
+    assert_eq!((fed.status.code(), text(&fed).as_str()), (Some(0), "done\n"), "{fed:?}");
+    let whole: Value = serde_json::from_str(&text(&exec(&["--json", "--", "true"], ""))).unwrap();
+    assert_eq!((&whole["exit_code"], &whole["stdout"]), (&json!(0), &json!("done\n")));
+    let asked = server.runtime.guest(&id).started();
+    assert_eq!((asked[0].timeout_s, asked[0].cwd.as_deref()), (9, Some("/tmp")));
+    assert_eq!((&asked[0].stdin, asked[1].stdin.as_deref()), (&None, Some("hello\n")));
+
+    let shown: Value =
+        serde_json::from_str(&text(&helmdeck(&url, &token, &["session", "show", &id], ""))).unwrap();
+    assert_eq!(shown["id"], json!(id));
+    let none = helmdeck(&url, &token, &["session", "exec", "sess-none", "--", "true"], "");
+    let said = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(!none.status.success() && said.contains("session sess-none does not exist"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_is_opened_tools_are_listed_as_json_and_commands_are_completed() {
+    use std::os::unix::fs::PermissionsExt;
+    let server = FakeServer::start().await;
+    let token = server.token("agent", "sessions:*");
+    let url = format!("http://{}", server.address);
+    let id = text(&helmdeck(&url, &token, &["session", "create"], "")).trim().to_owned();
+
+    let folder = tempfile::tempdir().unwrap();
+    let opener = folder.path().join("xdg-open");
+    std::fs::write(&opener, "#!/bin/sh\nexec printf '%s' \"$1\" > \"$(dirname \"$0\")/opened\"\n").unwrap();
+    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(binary());
+    command.args(["session", "open", &id]).env("HELMDECK_URL", &url).env("HELMDECK_TOKEN", &token);
+    let path = std::env::var("PATH").unwrap();
+    command.env("PATH", format!("{}:{path}", folder.path().display()));
+    let page = format!("{url}/sessions/{id}");
+    assert_eq!(text(&fed(command, "")).trim(), page);
+    let opened = async || {
+        let opened = std::fs::read_to_string(folder.path().join("opened")).unwrap_or_default();
+        (opened == page).then_some(())
+    };
+    eventually(Duration::from_secs(10), opened).await.expect("the page is opened");
+
+    let listed = helmdeck(&url, &token, &["tools", "--json", "--search", "triple"], "");
+    let listed: Value = serde_json::from_str(&text(&listed)).unwrap();
+    let click = listed["tools"].as_array().unwrap().iter();
+    let click = click.clone().find(|tool| tool["name"] == "desktop.triple_click").unwrap();
+    assert!(click["input_schema"]["properties"]["x"].is_object(), "{click}");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = text(&helmdeck(&url, &token, &["completion", shell], ""));
+        assert!(script.contains("forward") && script.contains("--interactive"), "{shell}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_login_is_stored_for_this_user_only_and_can_be_deleted() {
     use std::os::unix::fs::PermissionsExt;
     let server = FakeServer::start().await;
@@ -151,9 +137,16 @@ async fn a_login_is_stored_for_this_user_only_and_can_be_deleted() {
     assert!(!run(&["login", &url, "--token-stdin"], "not a token").status.success());
     assert!(run(&["logout"], "").status.success());
     assert!(!file.exists());
+
+    let admin = server.new_admin.as_ref().unwrap();
+    assert!(!run(&["login", &url], "not the password").status.success());
+    let by_password = run(&["login", &url], admin.password.expose_secret());
+    assert!(by_password.status.success(), "{by_password:?}");
+    assert!(text(&run(&["session", "list"], "")).contains("No sessions"));
 }
 
-fn helmdeck(url: &str, token: &str, args: &[&str], input: &str) -> Output {
+/// Runs the program with an address, a token and an input.
+pub fn helmdeck(url: &str, token: &str, args: &[&str], input: &str) -> Output {
     let mut command = Command::new(binary());
     command.args(args).env("HELMDECK_URL", url).env("HELMDECK_TOKEN", token);
     fed(command, input)
@@ -166,59 +159,6 @@ fn fed(mut command: Command, input: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// The arguments that correspond to the request of a row.
-fn arguments(operation: &Operation, row: &Row, session: &str) -> Value {
-    let (path, body) = row.request(session);
-    let tool = operation.tool().unwrap();
-    let schema = tool.schema().unwrap_or_else(|_| panic!("{}", tool.name));
-    let mut args = body.and_then(|body| body.as_object().cloned()).unwrap_or_default();
-    let (path, query) = path.split_once('?').unwrap_or((&path, ""));
-    for (name, value) in operation.path.split('/').zip(path.split('/')) {
-        let Some(name) = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')) else {
-            continue;
-        };
-        let name = name.trim_start_matches('*');
-        let field = if name == "id" && tool.of_session { "session_id" } else { name };
-        args.insert(field.to_owned(), schema.coerce(field, value));
-    }
-    for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
-        args.insert(name.to_owned(), schema.coerce(name, value));
-    }
-    if schema.field("content_base64").is_some() && !args.contains_key("content_base64") {
-        args.insert("content_base64".to_owned(), json!(""));
-    }
-    Value::Object(args)
-}
-
-/// The reply without fields that differ between calls.
-fn answer(success: bool, body: &[u8], session: &str) -> Value {
-    match serde_json::from_slice::<Value>(body) {
-        Ok(mut value) => {
-            settle(&mut value, session);
-            if !success {
-                return json!({ "error": value["error"] });
-            }
-            value
-        }
-        Err(_) => json!({ "bytes": body.len() }),
-    }
-}
-
-fn settle(value: &mut Value, session: &str) {
-    match value {
-        Value::Object(fields) => {
-            for (name, value) in fields.iter_mut() {
-                if VOLATILE.contains(&name.as_str()) {
-                    *value = json!("•");
-                } else {
-                    settle(value, session);
-                }
-            }
-            // A reply about a new session contains its id in many places.
-            fields.retain(|name, _| name != "url" && name != "cdp_url");
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| settle(item, session)),
-        Value::String(text) => *text = text.replace(session, "•"),
-        _ => {}
-    }
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -33,18 +33,22 @@ const OUTPUT: &str = "done\n";
 /// An error response of a guest.
 pub type Refusal = (StatusCode, Json<ErrorBody>);
 
-/// Starts a command.
-pub async fn start(State(guest): State<FakeGuest>, Json(exec): Json<Exec>) -> Json<Value> {
+/// Starts a command: held or refused as a test set it for `exec`.
+pub async fn start(
+    State(guest): State<FakeGuest>,
+    Json(exec): Json<Exec>,
+) -> Result<Json<Value>, Refusal> {
+    guest.decide("exec").await.map_err(|refusal| (StatusCode::BAD_REQUEST, Json(refusal)))?;
     let (program, args) = exec.command.clone().words();
     let line = format!("{program} {}", args.join(" "));
     let mut state = guest.shared.state.lock();
     let set = state.programs.iter().rposition(|(part, _)| line.contains(part.as_str()));
     state.started.push(exec);
-    Json(json!({ "id": match set {
+    Ok(Json(json!({ "id": match set {
         Some(number) => format!("{SET}{number}"),
         None if program == "sleep" => SLEEP.to_owned(),
         None => ID.to_owned(),
-    } }))
+    } })))
 }
 
 /// No command is kept.
@@ -57,10 +61,7 @@ pub async fn show(
     State(guest): State<FakeGuest>,
     Query(one): Query<OneExec>,
 ) -> Result<Json<ExecState>, Refusal> {
-    let set = one.id.as_str().strip_prefix(SET).and_then(|number| number.parse::<usize>().ok());
-    if let Some(number) = set {
-        let Outcome { exit_code, stdout, stderr } =
-            guest.shared.state.lock().programs[number].1.clone();
+    if let Some(Outcome { exit_code, stdout, stderr }) = set(&guest, &one.id) {
         let (stdout, stderr, exit_code) = (Some(stdout), Some(stderr), Some(exit_code));
         return Ok(Json(ExecState { exit_code, stdout, stderr, ..ended(one.id) }));
     }
@@ -73,10 +74,27 @@ pub async fn show(
 }
 
 /// Sends the output of the command and its result.
-pub async fn output(to: &mut (impl AsyncWrite + Unpin), id: ExecId) -> io::Result<()> {
-    let written = Piece { left_out: 0, bytes: OUTPUT.into() };
-    send(to, Message::Stdout(written)).await?;
-    send(to, Message::Ended(ExecState { stdout: None, stderr: None, ..ended(id) })).await
+pub async fn output(
+    guest: &FakeGuest,
+    to: &mut (impl AsyncWrite + Unpin),
+    id: ExecId,
+) -> io::Result<()> {
+    let usual = || Outcome { exit_code: 0, stdout: OUTPUT.to_owned(), stderr: String::new() };
+    let Outcome { exit_code, stdout, stderr } = set(guest, &id).unwrap_or_else(usual);
+    let written = |text: String| Piece { left_out: 0, bytes: text.into() };
+    send(to, Message::Stdout(written(stdout))).await?;
+    if !stderr.is_empty() {
+        send(to, Message::Stderr(written(stderr))).await?;
+    }
+    let exit_code = Some(exit_code);
+    let state = ExecState { exit_code, stdout: None, stderr: None, ..ended(id) };
+    send(to, Message::Ended(state)).await
+}
+
+/// The result that a test set.
+pub fn set(guest: &FakeGuest, id: &ExecId) -> Option<Outcome> {
+    let number: usize = id.as_str().strip_prefix(SET)?.parse().ok()?;
+    guest.shared.state.lock().programs.get(number).map(|(_, outcome)| outcome.clone())
 }
 
 fn ended(exec_id: ExecId) -> ExecState {

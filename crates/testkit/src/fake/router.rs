@@ -225,8 +225,12 @@ async fn limit_sites(
     State(guest): State<FakeGuest>,
     Json(asked): Json<Value>,
 ) -> Answer<Json<RefusedSites>> {
-    guest.note("sites", asked, "").answered();
-    Ok(Json(RefusedSites::default()))
+    let limits = !asked["sites"].is_null();
+    let noted = guest.note("sites", asked, "");
+    let decided = guest.decide("sites").await;
+    noted.answered();
+    let refused = decided.map_err(Refused)?.filter(|_| limits && guest.forget_answer("sites"));
+    Ok(Json(refused.and_then(|urls| serde_json::from_value(urls).ok()).unwrap_or_default()))
 }
 
 async fn end_private(
@@ -307,9 +311,12 @@ async fn exec_output(
     Query(wanted): Query<ExecOutput>,
     request: Request,
 ) -> Result<Response, exec::Refusal> {
-    exec::known(&wanted.id)?;
+    if exec::set(&guest, &wanted.id).is_none() {
+        exec::known(&wanted.id)?;
+    }
+    let ran = guest.clone();
     Ok(upgrade(&guest, request, route::EXEC_PROTOCOL, async move |mut server| {
-        exec::output(&mut server, wanted.id).await
+        exec::output(&ran, &mut server, wanted.id).await
     }))
 }
 
