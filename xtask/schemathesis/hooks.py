@@ -60,7 +60,7 @@ BEYOND_SCHEMA = [
     (None, "invalid_input", "start_url", "an address is text without spaces inside"),
     (None, "invalid_input", "timezone", "time zones are those that the machine knows"),
     (None, "invalid_path", None, "a path leads to a file of the home"),
-    (None, "invalid_selector", None, "selectors have a syntax of their own"),
+    (None, "invalid_selector", None, "selectors have their own syntax"),
 ]
 
 

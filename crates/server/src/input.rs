@@ -74,6 +74,16 @@ pub fn read<T: DeserializeOwned + JsonSchema + 'static>(
     parse(&schema, value)
 }
 
+/// Checks and parses the text of a message, a JSON object.
+pub fn read_text<T: DeserializeOwned + JsonSchema + 'static>(text: &str) -> ApiResult<T> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => read(object),
+        Ok(_) | Err(_) => {
+            Err(ApiError::new(ErrorCode::InvalidInput, "the message is not a JSON object"))
+        }
+    }
+}
+
 /// Checks an object against a schema.
 pub fn check(schema: &Schema, object: Map<String, Value>) -> ApiResult<Value> {
     let mut value = Value::Object(object);

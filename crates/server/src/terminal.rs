@@ -11,9 +11,10 @@ use futures_util::{
 };
 use helmdeck_sessions::{FromTerminal, Terminal, TerminalInput, TerminalOutput};
 use helmdeck_wire::{
-    ErrorBody, ErrorCode,
+    ErrorBody,
     exec::{ExecState, TerminalSize},
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{
@@ -24,6 +25,7 @@ use tokio::{
 use crate::{
     closing::{Closing, close},
     error::ApiError,
+    input,
 };
 
 /// A client that reads nothing for this long is gone.
@@ -38,10 +40,21 @@ const SILENCE: Duration = Duration::from_secs(60);
 const WHY_DEADLINE: Duration = Duration::from_secs(3);
 
 /// A text message of a client.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-enum Request {
-    Resize { cols: u16, rows: u16 },
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    #[serde(rename = "type")]
+    _kind: RequestKind,
+    #[schemars(range(min = 1, max = 1000))]
+    cols: u16,
+    #[schemars(range(min = 1, max = 1000))]
+    rows: u16,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum RequestKind {
+    Resize,
 }
 
 /// Relays until either side ends, or `ended` gives a reason to stop.
@@ -152,18 +165,18 @@ async fn up(
 }
 
 fn size(text: &str) -> Result<TerminalSize, ErrorBody> {
-    let refused = |message: String| ErrorBody::new(ErrorCode::InvalidInput, message);
-    let Request::Resize { cols, rows } = serde_json::from_str(text).map_err(|error| {
-        refused(format!(
-            "expected {{\"type\": \"resize\", \"cols\": 120, \"rows\": 40}} as a text message: {error}; send \
-             input as binary messages"
-        ))
-    })?;
-    let size = TerminalSize { cols, rows };
-    if size.is_allowed() {
-        return Ok(size);
+    match input::read_text(text) {
+        Ok(Request { cols, rows, .. }) => Ok(TerminalSize { cols, rows }),
+        Err(refused) => {
+            let body = refused.body();
+            let message = format!(
+                "{}; expected {{\"type\": \"resize\", \"cols\": 120, \"rows\": 40}} as a text message; \
+                 send input as binary messages",
+                body.message
+            );
+            Err(ErrorBody { message, ..body })
+        }
     }
-    Err(refused(format!("cols and rows: expected 1 to {}", TerminalSize::MAX)))
 }
 
 fn exit(state: &ExecState) -> String {
@@ -188,10 +201,11 @@ mod tests {
         let wanted = r#"{"type": "resize", "cols": 120, "rows": 40}"#;
         assert_eq!(size(wanted), Ok(TerminalSize { cols: 120, rows: 40 }));
         for (text, reason) in [
-            (r#"{"type": "resize", "cols": 0, "rows": 40}"#, "1 to 1000"),
-            (r#"{"type": "resize", "cols": 5000, "rows": 40}"#, "1 to 1000"),
-            (r#"{"type": "close"}"#, "unknown variant"),
-            ("ls", "binary messages"),
+            (r#"{"type": "resize", "cols": 0, "rows": 40}"#, "cols is 0: expected 1 to 1000"),
+            (r#"{"type": "resize", "cols": 5000, "rows": 40}"#, "cols is 5000: expected 1 to 1000"),
+            (r#"{"type": "close", "cols": 1, "rows": 1}"#, "type is \"close\": expected resize"),
+            ("ls", "the message is not a JSON object"),
+            ("[]", "send input as binary messages"),
         ] {
             let refused = size(text).unwrap_err();
             assert!(refused.message.contains(reason), "{text}: {refused}");

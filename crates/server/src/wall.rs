@@ -7,6 +7,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::{SinkExt, StreamExt};
 use helmdeck_sessions::{Caller, Session};
 use helmdeck_wire::{SessionId, guest::Frames};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use time::OffsetDateTime;
 use tokio::{
@@ -18,6 +19,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::{
     App,
     closing::{Closing, close, until},
+    input,
 };
 
 /// Enough to see activity; more would only cost.
@@ -37,7 +39,7 @@ const PING_EVERY: Duration = Duration::from_secs(20);
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// The sessions that the page wants to see.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
     watch: Vec<SessionId>,
@@ -61,8 +63,9 @@ pub async fn serve(app: App, caller: Caller, expires: OffsetDateTime, socket: We
             },
             message = from_page.next() => match message {
                 Some(Ok(Message::Text(text))) => {
-                    let Ok(wanted) = serde_json::from_str::<Wanted>(&text) else {
-                        break Closing::Nonsense("expected {\"watch\":[…],\"width\":…}".to_owned());
+                    let wanted = match input::read_text::<Wanted>(&text) {
+                        Ok(wanted) => wanted,
+                        Err(refused) => break Closing::Nonsense(refused.message),
                     };
                     if wanted.width != width {
                         (width, watched) = (wanted.width, HashMap::new());

@@ -128,12 +128,13 @@ impl Session {
         Ok(ExecStream { messages, stdout, stderr, ended: None })
     }
 
-    /// Kills a command and everything it started. Allowed while a person has control.
+    /// Kills a command and everything it started, for a caller with control.
     pub async fn kill_exec(&self, caller: &Caller, id: &ExecId) -> Result<(), SessionError> {
         let detail = json!({ "exec_id": id });
         let mut attempt = Attempt::named(self, caller.actor(), "kill_exec", detail);
         self.adoption().await;
         let killed = async {
+            self.may_drive(caller)?;
             let _busy = self.begin(Lifecycle::begin_use)?;
             self.inner.link.kill_exec(id).await.map_err(|error| self.link_failed(error))
         };

@@ -40,7 +40,7 @@ pub struct Attached {
 }
 
 /// The only message that the program sends.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attach {
     /// A name for people.
@@ -50,6 +50,7 @@ pub struct Attach {
     pub attached: Attached,
     /// Secret of a session to resume. Without it, a new session is created.
     #[serde(default)]
+    #[schemars(extend("x-secret" = true))]
     pub secret: Option<String>,
 }
 

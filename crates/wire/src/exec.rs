@@ -36,7 +36,7 @@ pub const MAX_WAIT_S: u32 = 60;
 #[serde(deny_unknown_fields)]
 pub struct Exec {
     /// A program and its arguments, such as `["git", "status"]`, or a line for `/bin/bash -c`.
-    #[schemars(extend("x-missing" = "missing_command"))]
+    #[schemars(extend("x-missing" = "missing_command", "x-secret" = true))]
     pub command: CommandLine,
     /// Working directory, an absolute path; defaults to `/workspace`.
     #[serde(default)]
@@ -93,9 +93,22 @@ impl Exec {
 #[serde(untagged)]
 pub enum CommandLine {
     /// A line for `/bin/bash -c`.
-    Shell(#[schemars(length(min = 1))] String),
+    Shell(
+        #[schemars(
+            length(min = 1),
+            regex(pattern = r"^[^\x00]*[^\x00-\x20][^\x00]*$"),
+            extend("x-expected" = "a program and its arguments, or a shell line without NUL")
+        )]
+        String,
+    ),
     /// A program in the session's PATH, or a path, and its arguments. No shell is involved.
-    Program(#[schemars(length(min = 1, max = 1000))] Vec<String>),
+    Program(
+        #[schemars(length(min = 1, max = 1000))]
+        #[schemars(extend(
+            "items" = { "type": "string", "pattern": "^[^\\x00]*$", "x-expected": "text without NUL" }
+        ))]
+        Vec<String>,
+    ),
 }
 
 impl CommandLine {
@@ -140,7 +153,7 @@ impl<'de> Visitor<'de> for Words {
 
     fn visit_str<E: Error>(self, line: &str) -> Result<CommandLine, E> {
         let line = without_nul(line.to_owned())?;
-        if line.trim().is_empty() {
+        if line.chars().all(|c| c <= ' ') {
             return Err(E::custom("the command is empty: expected a program or a shell line"));
         }
         Ok(CommandLine::Shell(line))
@@ -273,12 +286,9 @@ pub struct TerminalSize {
 }
 
 impl TerminalSize {
-    /// Maximum number of columns or lines.
-    pub const MAX: u16 = 1000;
-
     /// Whether a terminal can have this size.
     pub fn is_allowed(self) -> bool {
-        (1..=Self::MAX).contains(&self.cols) && (1..=Self::MAX).contains(&self.rows)
+        (1..=1000).contains(&self.cols) && (1..=1000).contains(&self.rows)
     }
 }
 

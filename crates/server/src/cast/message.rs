@@ -14,7 +14,7 @@ use crate::input;
 /// Maximum length of an unknown name quoted in an error.
 const MAX_NAME: usize = 40;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Envelope {
     method: String,
@@ -24,9 +24,10 @@ struct Envelope {
 
 /// Parses one message. Only known fields are accepted.
 pub fn read(text: &str) -> Result<CastRequest, String> {
-    let envelope = serde_json::from_str::<Envelope>(text);
-    let Envelope { method, params } =
-        envelope.map_err(|error| format!("expected {{\"method\", \"params\"}}: {error}"))?;
+    let envelope = input::read_text(text);
+    let Envelope { method, params } = envelope.map_err(|refused| {
+        format!("{}; expected {{\"method\", \"params\"}}", refused.message)
+    })?;
     match method.as_str() {
         "Input.dispatchMouseEvent" => fields(&method, params).map(CastRequest::Mouse),
         "Input.dispatchKeyEvent" => fields(&method, params).map(CastRequest::Key),

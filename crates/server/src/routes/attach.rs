@@ -28,6 +28,7 @@ use crate::{
     auth::require_bearer,
     closing::{Closing, close},
     error::{ApiError, ApiResult},
+    input,
     public::Address,
     query::Named,
     token::Claims,
@@ -119,7 +120,7 @@ async fn begin(
     let Ok(Some(Ok(Message::Text(text)))) = said else {
         return Err(invalid("expected an attach message"));
     };
-    let wanted: Attach = serde_json::from_str(&text).map_err(|e| invalid(&e.to_string()))?;
+    let wanted: Attach = input::read_text(&text)?;
     let back = match wanted.secret {
         Some(text) => {
             let secret = Secret::read(&app.signer, &text, &caller.subject);

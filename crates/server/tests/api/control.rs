@@ -94,8 +94,12 @@ async fn while_a_person_drives_agents_can_only_look() {
     held.clone().expect_error(409, "control_held");
     let held = held.json();
     assert_eq!(held["holder"], taken["holder"]);
-    assert!(held["hint"].is_string() && held["retry_after"].is_u64(), "{held}");
+    assert!(held["hint"].is_string() && held["retry_after_s"].is_u64(), "{held}");
+    assert_eq!((&held["retryable"], &held["retry_after"]), (&json!(true), &held["retry_after_s"]));
     desk.ask("clipboard", json!({ "text": "no" })).await.expect_error(409, "control_held");
+    let command = format!("/api/v1/sessions/{}/exec/exec-fake", desk.id);
+    agent.delete(&command).await.expect_error(409, "control_held");
+    person.delete(&command).await.expect(204);
     // Reading is allowed, and so are the person's own calls.
     desk.ask("screenshot", json!({})).await.expect(200);
     desk.ask("cursor_position", json!({})).await.expect(200);
@@ -228,6 +232,39 @@ async fn control_is_released_when_its_holder_is_gone() {
         (clicked.status == 200).then_some(())
     };
     eventually(SOON, back).await.expect("control is back");
+}
+
+#[tokio::test]
+async fn a_private_sign_in_ends_unseen_when_control_is_forced_away_or_expires() {
+    let server = FakeServer::start().await;
+    let (agent, person, other) =
+        (server.client("agent", "sessions:*"), server.person(), server.person());
+    let spec = json!({ "mode": "desktop", "geometry": "800x600", "idle_timeout_s": 0 });
+    let desk = Desk::create(&agent, &spec).await;
+    let session = format!("/api/v1/sessions/{}", desk.id);
+    let take = format!("{session}/control/take");
+    let private = format!("{session}/private-sign-in");
+    let is_private = async || desk.describe().await["private_sign_in"].is_object();
+
+    person.post(&take, &json!({})).await.expect(200);
+    person.post(&private, &json!({})).await.expect(200);
+    assert!(is_private().await);
+    other.post(&take, &json!({})).await.expect_error(409, "control_held");
+    assert!(is_private().await, "a refused take changes nothing");
+    other.post(&take, &json!({ "force": true })).await.expect(200);
+    assert!(!is_private().await);
+
+    other.post(&private, &json!({})).await.expect(200);
+    desk.browser("snapshot", json!({})).await.expect_error(409, "private");
+    let expired = async || {
+        server.clock.advance(HOUR);
+        (!is_private().await).then_some(())
+    };
+    eventually(SOON, expired).await.expect("it ends with the lease");
+    desk.browser("snapshot", json!({})).await.expect(200);
+    // The agent gets the page in neither case.
+    let ended = server.runtime.guest(&desk.id).bodies("private/end");
+    assert_eq!(ended, [json!({ "keep": false }), json!({ "keep": false })]);
 }
 
 #[tokio::test]
