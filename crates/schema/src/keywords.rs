@@ -84,9 +84,13 @@ fn schema(
             "$ref" => {
                 let reference = value.as_str().unwrap_or_default();
                 let target = reference.strip_prefix('#').and_then(|target| root.pointer(target));
-                if target.is_none() {
-                    let (place, reference) = (place.to_owned(), reference.to_owned());
-                    return Err(SchemaError::Reference { place, reference });
+                let (place, reference) = (place.to_owned(), reference.to_owned());
+                match target {
+                    None => return Err(SchemaError::Reference { place, reference }),
+                    Some(target) if leads_back(root, target, &mut vec![target]) => {
+                        return Err(SchemaError::Cycle { place, reference });
+                    }
+                    Some(_) => {}
                 }
             }
             known if ENFORCED.contains(&known) || DESCRIBING.contains(&known) => {}
@@ -98,4 +102,25 @@ fn schema(
         }
     }
     Ok(())
+}
+
+/// Whether the check of one value against a schema would not end. `above` are the schemas that refer
+/// to it for the same value.
+fn leads_back<'a>(root: &'a Value, schema: &'a Value, above: &mut Vec<&'a Value>) -> bool {
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    let target = reference.and_then(|it| it.strip_prefix('#')).and_then(|it| root.pointer(it));
+    let forms = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|name| schema.get(name));
+    let forms = forms.filter_map(Value::as_array).flatten();
+    for next in target.into_iter().chain(forms) {
+        if above.iter().any(|it| std::ptr::eq(*it, next)) {
+            return true;
+        }
+        above.push(next);
+        let leads_back = leads_back(root, next, above);
+        above.pop();
+        if leads_back {
+            return true;
+        }
+    }
+    false
 }

@@ -60,6 +60,14 @@ pub enum SchemaError {
         /// The reference.
         reference: String,
     },
+    /// A reference that leads back to itself for the same value.
+    #[error("{place}: the reference {reference:?} leads back to itself")]
+    Cycle {
+        /// Location in the schema.
+        place: String,
+        /// The reference.
+        reference: String,
+    },
 }
 
 impl Schema {

@@ -175,6 +175,21 @@ fn a_schema_with_an_unknown_keyword_pattern_or_reference_is_refused() {
 }
 
 #[test]
+fn a_reference_that_leads_back_to_itself_is_refused() {
+    let refused = |schema| matches!(Schema::new(schema).err(), Some(SchemaError::Cycle { .. }));
+    assert!(refused(json!({ "$defs": { "A": { "$ref": "#/$defs/A" } } })));
+    assert!(refused(json!({
+        "$defs": { "A": { "anyOf": [{ "type": "string" }, { "$ref": "#/$defs/B" }] },
+            "B": { "allOf": [{ "$ref": "#/$defs/A" }] } },
+        "$ref": "#/$defs/A",
+    })));
+    // Each level of a tree is another value.
+    let tree = json!({ "type": "object", "properties": { "below": { "$ref": "#" } } });
+    let value = json!({ "below": { "below": { "below": 5 } } });
+    assert_eq!(Schema::new(tree).unwrap().check(&value).unwrap_err().field, "below.below.below");
+}
+
+#[test]
 fn the_code_of_a_path_comes_from_its_field_or_the_nearest_parent() {
     let schema = schema();
     for (place, code) in [
