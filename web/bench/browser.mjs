@@ -2,7 +2,7 @@
 //
 //   HELMDECK_BIN=../target/release/helmdeck npm run bench:browser [saved.html …]
 //
-// Playwright starts a browser of its own, without a sandbox, and talks to it over a pipe; ours is in a session and
+// Playwright starts its own browser, without a sandbox, and talks to it over a pipe; ours is in a session and
 // is asked over HTTP with a token. Pages that are named on the command line are also compared by the bytes of
 // their snapshots; Playwright's is the one that its MCP server gives to models. BENCH_QUICK=1 takes few samples.
 

@@ -2,7 +2,7 @@
 //
 //   HELMDECK_BIN=../target/release/helmdeck npm run bench:cast
 //
-// The viewer is our page in a Chromium of its own, at the usual quality (1280x800, 15 pictures in a second at
+// The viewer is our page in its own Chromium, at the usual quality (1280x800, 15 pictures in a second at
 // most). BENCH_QUICK=1 takes few samples, to try the bench itself. The table goes to standard output.
 
 import { setTimeout as sleep } from "node:timers/promises";

@@ -60,7 +60,7 @@ step("a key that is refused is told in plain words, and another one is tried", a
   const dialog = page.getByRole("dialog");
   assert.equal(await dialog.getByLabel("Provider").inputValue(), "openrouter");
   assert.equal(await dialog.getByLabel("Key", { exact: true }).getAttribute("type"), "password");
-  await page.keyboard.type("sk-or-of-somebody-else");
+  await page.keyboard.type("sk-or-of-another-user");
   await page.keyboard.press("Enter");
   await dialog.getByText("OpenRouter refuses the key: No cookie auth credentials found.").waitFor();
   await page.keyboard.press("Enter");
@@ -209,7 +209,7 @@ step("removing the key and the budget asks first", async () => {
   await page.getByRole("button", { name: "Manage the budget of report-agent" }).click();
   await page.getByRole("button", { name: "Remove…" }).click();
   await dialog.getByRole("button", { name: "Remove" }).click();
-  await page.getByText("No caller has a budget of its own.").waitFor();
+  await page.getByText("No caller has its own budget.").waitFor();
   assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Budgets of callers");
   const ask = async () => {
     await page.getByRole("button", { name: "Manage the key of OpenRouter" }).click();

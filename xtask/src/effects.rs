@@ -157,7 +157,7 @@ async fn perform(client: &Client, pages: &Pages, cases: &[Case]) -> Table {
     table
 }
 
-/// Performs the selected cases on a server of their own.
+/// Performs the selected cases on their own server.
 pub async fn check(options: &Options) -> Table {
     let server = Server::start_with(&[Site::REACHABLE]);
     let client = server.client("effects", "sessions:*");

@@ -1,4 +1,4 @@
-//! Packages of others that speak MCP, installed below `target/` and run with a Node of their own.
+//! Packages of others that speak MCP, installed below `target/` and run with their own Node.
 
 use std::{
     ffi::OsStr,

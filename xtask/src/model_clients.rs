@@ -75,7 +75,7 @@ fn drive(root: &Path, local: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// A real model behind a server of its own.
+/// A real model behind its own server.
 fn local_model(folder: &Path, sources: &Path) -> io::Result<Started> {
     let venv = folder.join("local-model");
     let python = venv.join("bin/python");

@@ -10,16 +10,18 @@ mod architecture;
 mod decisions;
 mod layers;
 mod length;
+mod licences;
 mod names;
 mod programs;
 mod promises;
+mod prose;
 mod quoted;
 mod repository;
 mod routes;
 mod todo;
 mod words;
 
-pub use repository::{Crate, Dependency, Repository};
+pub use repository::{Crate, Dependency, Package, Repository};
 
 /// A violation of a rule, with its fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +93,7 @@ pub fn check(root: &Path) -> Report {
             "Cargo.toml",
             1,
             format!("the repository could not be read: {error}"),
-            "make `cargo metadata --no-deps` work here",
+            "make `cargo metadata` work here; `cargo fetch` downloads what is missing",
         ),
     }
     report
@@ -110,6 +112,8 @@ fn check_repository(repository: &Repository, report: &mut Report) {
     decisions::check(repository, report);
     todo::check(repository, report);
     words::check(repository, report);
+    prose::check(repository, report);
+    licences::check(repository, report);
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ const INTERACTIVE: [&str; 23] = [
 /// Roles of elements that only group others.
 const CONTAINERS: [&str; 7] =
     ["group", "generic", "none", "presentation", "application", "scrollbar", "separator"];
-/// Roles whose children are drawn in a window of their own.
+/// Roles whose children are drawn in a separate window.
 const POPUPS: [&str; 3] = ["menu", "combobox", "tooltip"];
 
 /// Whether elements of this role can be used.
@@ -42,7 +42,7 @@ pub fn is_container(role: &str) -> bool {
     CONTAINERS.contains(&role)
 }
 
-/// Whether the children of such an element are drawn in a window of their own.
+/// Whether the children of such an element are drawn in a separate window.
 pub fn opens_popup(role: &str) -> bool {
     POPUPS.contains(&role)
 }

@@ -111,6 +111,7 @@ impl Gateway {
             default_model,
             fallbacks: fallbacks.unwrap_or_default(),
             vision_model: settings.vision_model().to_string(),
+            vision_pinned: settings.pinned.get().is_some(),
             chains: settings.rules.iter().map(Rule::describe).collect(),
             problems,
             hint,
@@ -371,7 +372,7 @@ mod tests {
             (3.0, 15.0, Some(0.0))
         );
         assert_eq!((facts.context, facts.max_output), (Some(1000), Some(10)));
-        // OpenRouter's router has no price of its own.
+        // OpenRouter's router itself has no price.
         let auto = json!({ "pricing": { "prompt": "-1", "completion": "-1" } });
         assert_eq!(told(&auto, &id), None);
     }

@@ -6,7 +6,7 @@ use helmdeck_store::ModelBudgetRow;
 use helmdeck_wire::model::{ModelChain, ModelFallback};
 use serde::Deserialize;
 
-use crate::{Invalid, error::Trigger, model_id::ModelId, models::Models, provider::Provider};
+use crate::{Invalid, error::Trigger, model_id::ModelId, models::Models, pinned::PinnedModel, provider::Provider};
 
 /// The model for requests that name none.
 pub const DEFAULT_MODEL: &str = "openrouter/auto";
@@ -22,11 +22,13 @@ pub struct Settings {
     pub default_model: ModelId,
     /// The model of vision for requests that name none. `None` is the default model.
     pub vision_model: Option<ModelId>,
+    /// The model of vision that an admin pinned. It comes first.
+    pub pinned: PinnedModel,
     /// What is tried when a model fails.
     pub rules: Vec<Rule>,
     /// Prices and context windows.
     pub models: Models,
-    /// The budget of callers without one of their own.
+    /// The budget of callers without their own budget.
     pub budget: ModelBudgetRow,
     /// Deadlines of calls.
     pub deadlines: Deadlines,
@@ -164,8 +166,9 @@ impl Settings {
     }
 
     /// The model of vision for requests that name none.
-    pub fn vision_model(&self) -> &ModelId {
-        self.vision_model.as_ref().unwrap_or(&self.default_model)
+    pub fn vision_model(&self) -> ModelId {
+        let configured = || self.vision_model.as_ref().unwrap_or(&self.default_model).clone();
+        self.pinned.get().unwrap_or_else(configured)
     }
 
     /// The rule for a model.

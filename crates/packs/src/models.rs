@@ -74,7 +74,7 @@ impl Models {
     /// The model with this id, or the server's model of vision.
     pub fn choose_vision(&self, wanted: Option<&str>) -> PackResult<ModelId> {
         match wanted {
-            None => Ok(self.gateway.settings().vision_model().clone()),
+            None => Ok(self.gateway.settings().vision_model()),
             wanted => self.choose(wanted),
         }
     }
@@ -124,7 +124,7 @@ impl Models {
             headers: HeaderMap::new(),
             run: Some(self.share(budget)),
         };
-        // The gateway has deadlines of its own.
+        // The gateway has its own deadlines.
         let answer = self.gateway.ask(asked).await.map_err(failed)?;
         let AnswerBody::Whole(bytes) = answer.body else {
             return Err(malformed(id, "the reply is a stream"));

@@ -52,7 +52,7 @@ pub async fn mint(
 }
 
 /// A person may create tokens for their own subject that their own token covers; an admin, any token.
-/// An agent may create none, because they would outlive the revocation of its own.
+/// An agent may create none, because they would outlive the revocation of the agent's token.
 fn may_mint(caller: &Caller, subject: &str, scopes: &[String]) -> ApiResult<()> {
     if caller.is_admin() {
         return Ok(());

@@ -1,15 +1,13 @@
 //! A model behind the gateway.
 
 use futures_util::future::BoxFuture;
-use helmdeck_gateway::{
-    AnswerBody, Asked, Body, Gateway, GatewayError, ModelId, Run as Share, dollars,
-};
+use helmdeck_gateway::{AnswerBody, Asked, Body, Gateway, GatewayError, ModelId, Run as Share};
 use helmdeck_wire::Caller;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 use crate::{
-    dialect::{Dialect, choose},
+    dialect::{Dialect, choose, choose_for},
     eyes::{Model, ModelFailure, Reply, Spent},
     request::headers,
 };
@@ -33,7 +31,10 @@ impl GatewayModel {
         on_desktop: bool,
         share: Share,
     ) -> Self {
-        let dialect = choose(&id.provider, &id.model, on_desktop);
+        let dialect = match gateway.settings().provider(&id.provider) {
+            Some(provider) => choose_for(provider, &id.model, on_desktop),
+            None => choose(&id.provider, &id.model, on_desktop),
+        };
         Self { gateway, caller, name: id.to_string(), id, dialect, share }
     }
 
@@ -53,7 +54,7 @@ impl GatewayModel {
             headers: passed,
             run: Some(self.share.clone()),
         };
-        // The gateway has deadlines of its own.
+        // The gateway has its own deadlines.
         let answer = self.gateway.ask(asked).await.map_err(failure)?;
         let AnswerBody::Whole(bytes) = answer.body else {
             return Err(ModelFailure::Provider("the answer is a stream".to_owned()));
@@ -68,15 +69,11 @@ impl GatewayModel {
         }
         let body: Value = serde_json::from_slice(&bytes)
             .map_err(|_| ModelFailure::Malformed("the answer is not JSON".to_owned()))?;
-        let spent = family.usage(&body).map_or(Spent::default(), |usage| {
-            let facts = self.gateway.settings().models.facts(&self.id);
-            let known = facts.map(|facts| dollars(facts.cost(&usage)));
-            Spent {
-                input_tokens: usage.input,
-                cached_tokens: usage.cached,
-                output_tokens: usage.output,
-                cost_usd: usage.cost.or(known),
-            }
+        let spent = family.usage(&body).map_or(Spent::default(), |usage| Spent {
+            input_tokens: usage.input,
+            cached_tokens: usage.cached,
+            output_tokens: usage.output,
+            cost_usd: self.gateway.cost(&self.id, &usage),
         });
         Ok(Reply { body, spent })
     }

@@ -43,6 +43,9 @@ pub struct ModelList {
     pub fallbacks: Vec<String>,
     /// The model of vision for requests that name none.
     pub vision_model: String,
+    /// Whether an admin pinned the model of vision.
+    #[serde(default)]
+    pub vision_pinned: bool,
     /// Which models answer when another one fails.
     pub chains: Vec<ModelChain>,
     /// Providers that did not list their models.
@@ -309,7 +312,7 @@ pub struct ModelBudget {
 /// Budgets of callers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelBudgetList {
-    /// Callers with a budget of their own, by name.
+    /// Callers with their own budget, by name.
     pub budgets: Vec<ModelBudget>,
     /// How many there are.
     pub count: usize,

@@ -158,7 +158,7 @@ export function endOf(outcome: VisionOutcome, mode: Mode): End {
   return ends[outcome] ?? { title: capital(outcome.replaceAll("_", " ")), text: "", tone: "warn" };
 }
 
-/** A reason as a sentence of its own; empty if the outcome has said it. */
+/** A reason as a separate sentence; empty if the outcome has said it. */
 export function reasonOf(outcome: VisionOutcome, mode: Mode, reason: string): string {
   if (outcome === "stuck" && mode === "structured" && reason.includes("_mode")) return "";
   // The server says the same in its words.

@@ -33,7 +33,7 @@ export function Budgets({ budgets, onChanged }: { budgets: ModelBudget[]; onChan
       </div>
       {budgets.length === 0 ? (
         <p className="muted hint">
-          No caller has a budget of its own. <code>HELMDECK_MODEL_DAILY_USD</code> and{" "}
+          No caller has its own budget. <code>HELMDECK_MODEL_DAILY_USD</code> and{" "}
           <code>HELMDECK_MODEL_DAILY_TOKENS</code> limit every caller.
         </p>
       ) : (

@@ -1,5 +1,5 @@
 //! Every program that a script, a test or the product starts belongs to a package in
-//! `scripts/packages.sh`.
+//! `scripts/packages.sh`, of a group that is installed where it runs.
 //!
 //! A test that needs a program its author installed by hand fails on a fresh machine. This check
 //! finds programs by how they are named in the source; `cargo xtask fresh` finds the rest.
@@ -12,6 +12,13 @@ use std::collections::BTreeSet;
 use super::{Report, Repository};
 
 const LIST: &str = "scripts/packages.sh";
+
+/// Installed where the product runs, with the toolsets of packs and what builds it.
+const PRODUCT: [&str; 5] = ["runtime", "build", "web", "documents", "media"];
+/// Installed by `make test`.
+const TESTS: [&str; 6] = ["runtime", "build", "web", "documents", "media", "test"];
+/// Installed for commands of the maintainers.
+const ALL: [&str; 8] = ["runtime", "build", "web", "documents", "media", "test", "fresh", "corpus"];
 
 /// Packages whose programs have other names, with the programs we use.
 const PACKAGES: [(&str, &[&str]); 19] = [
@@ -80,15 +87,20 @@ pub(super) fn check(repository: &Repository, report: &mut Report) {
     let scripts: Vec<_> = repository.texts(&[".sh"]).collect();
     let functions: BTreeSet<String> =
         scripts.iter().flat_map(|(_, text)| shell::functions(text)).collect();
-    let mut judge = |path: &str, line: usize, word: &str| {
+    let mut judge = |path: &str, line: usize, word: &str, groups: &[&str]| {
         let Some(program) = program(word) else { return };
-        if functions.contains(program) || comes_with(program, &listed) {
+        let packages = listed.iter().filter(|(group, _)| groups.contains(group));
+        let packages: BTreeSet<&str> = packages.map(|(_, package)| *package).collect();
+        if functions.contains(program) || comes_with(program, &packages) {
             return;
         }
         report.refuse(
             path,
             line,
-            format!("`{program}` is started, but no package of {LIST} has it"),
+            format!(
+                "`{program}` is started, but no package of {LIST} has it in the groups {}",
+                groups.join(", ")
+            ),
             format!(
                 "add its package to {LIST}; if the two names differ, or it is on every Debian \
                  system, also to the lists in xtask/src/tidy/programs.rs"
@@ -97,7 +109,7 @@ pub(super) fn check(repository: &Repository, report: &mut Report) {
     };
     for (path, text) in &scripts {
         for (line, word) in shell::commands(text) {
-            judge(path, line, &word);
+            judge(path, line, &word, groups(path));
         }
     }
     for (path, text) in repository.texts(&[".rs", ".mjs"]) {
@@ -105,17 +117,39 @@ pub(super) fn check(repository: &Repository, report: &mut Report) {
         if path.starts_with("xtask/src/tidy") || path.starts_with("web/bench/") {
             continue;
         }
+        let tests_from = text.lines().position(|line| line.trim() == "#[cfg(test)]");
         for (line, word) in literal::started(&text) {
-            judge(path, line, &word);
+            let in_tests = tests_from.is_some_and(|first| line > first);
+            judge(path, line, &word, if in_tests { &TESTS } else { groups(path) });
         }
     }
 }
 
-/// The names in the list, whose lines are a group, a package and a reason.
-fn packages(text: &str) -> BTreeSet<&str> {
+/// The groups of packages that are installed where a file runs.
+fn groups(path: &str) -> &'static [&'static str] {
+    let is_product = path.starts_with("crates/")
+        && path.contains("/src/")
+        && !path.starts_with("crates/testkit/")
+        && !path.ends_with("/tests.rs")
+        && !path.contains("/tests/");
+    if path.starts_with("xtask/") {
+        &ALL
+    } else if is_product || path == "scripts/server.sh" {
+        &PRODUCT
+    } else if path.starts_with("scripts/") {
+        // Every command of the repository, those of the maintainers included.
+        &ALL
+    } else {
+        &TESTS
+    }
+}
+
+/// The groups and names in the list, whose lines are a group, a package and a reason.
+fn packages(text: &str) -> BTreeSet<(&str, &str)> {
     let lines = text.lines().skip_while(|line| !line.ends_with("<<'PACKAGES'")).skip(1);
     let lines = lines.take_while(|line| *line != "PACKAGES");
-    lines.filter_map(|line| line.split_whitespace().nth(1)).collect()
+    let words = lines.map(str::split_whitespace);
+    words.filter_map(|mut words| Some((words.next()?, words.next()?))).collect()
 }
 
 fn comes_with(program: &str, listed: &BTreeSet<&str>) -> bool {

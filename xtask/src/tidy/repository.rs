@@ -16,6 +16,7 @@ pub struct Repository {
     root: PathBuf,
     files: Vec<String>,
     crates: Vec<Crate>,
+    packages: Vec<Package>,
 }
 
 /// A member of the workspace.
@@ -38,12 +39,30 @@ pub struct Dependency {
     pub dev: bool,
 }
 
+/// A crate of others that this one is built from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Package {
+    /// Package name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Licence expression; `None` if the package names a file.
+    pub licence: Option<String>,
+    /// Where cargo found it.
+    pub source: String,
+}
+
 impl Repository {
     /// Lists the files and asks cargo for the crates.
     pub fn open(root: &Path) -> io::Result<Self> {
         let root = root.canonicalize()?;
-        let crates = crates(&root)?;
-        Self::with_crates(&root, crates)
+        let metadata = metadata(&root, &["--no-deps"])?;
+        let packages = list(&metadata, "packages");
+        let crates = packages.iter().map(|package| read_crate(&root, package)).collect();
+        // For one system, so that no packages of others have to be downloaded.
+        let metadata = metadata_of_linux(&root)?;
+        let packages = list(&metadata, "packages").iter().filter_map(read_package).collect();
+        Ok(Self::with_crates(&root, crates)?.with_packages(packages))
     }
 
     /// A repository whose crates are already known.
@@ -57,7 +76,12 @@ impl Repository {
             }
         };
         files.sort_unstable();
-        Ok(Self { root: root.to_owned(), files, crates })
+        Ok(Self { root: root.to_owned(), files, crates, packages: Vec::new() })
+    }
+
+    /// The same, built from these packages of others.
+    pub fn with_packages(self, packages: Vec<Package>) -> Self {
+        Self { packages, ..self }
     }
 
     /// Paths of all files from the root, sorted.
@@ -68,6 +92,11 @@ impl Repository {
     /// Members of the workspace.
     pub fn crates(&self) -> &[Crate] {
         &self.crates
+    }
+
+    /// Crates of others that this one is built from.
+    pub fn packages(&self) -> &[Package] {
+        &self.packages
     }
 
     /// Whether a file or directory exists.
@@ -130,17 +159,31 @@ fn walk(root: &Path, below: &Path, files: &mut Vec<String>) -> io::Result<()> {
     Ok(())
 }
 
-fn crates(root: &Path) -> io::Result<Vec<Crate>> {
+fn metadata_of_linux(root: &Path) -> io::Result<Value> {
+    metadata(root, &["--offline", "--filter-platform", "x86_64-unknown-linux-gnu"])
+}
+
+fn metadata(root: &Path, args: &[&str]) -> io::Result<Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .args(["metadata", "--format-version", "1"])
+        .args(args)
         .current_dir(root)
         .output()?;
     if !output.status.success() {
         return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
-    let metadata: Value = serde_json::from_slice(&output.stdout)?;
-    Ok(list(&metadata, "packages").iter().map(|package| read_crate(root, package)).collect())
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// `None` for a member of the workspace.
+fn read_package(package: &Value) -> Option<Package> {
+    Some(Package {
+        name: text(package, "name"),
+        version: text(package, "version"),
+        licence: package.get("license").and_then(Value::as_str).map(str::to_owned),
+        source: package.get("source")?.as_str()?.to_owned(),
+    })
 }
 
 fn read_crate(root: &Path, package: &Value) -> Crate {

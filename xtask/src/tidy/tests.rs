@@ -5,17 +5,19 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::{Crate, Dependency, Report, Repository, check, check_repository};
+use super::{Crate, Dependency, Package, Report, Repository, check, check_repository};
 
 /// A small repository without violations until one is planted.
 struct Planted {
     dir: TempDir,
     crates: Vec<Crate>,
+    packages: Vec<Package>,
 }
 
 impl Planted {
     fn new() -> Self {
-        let planted = Self { dir: TempDir::new().unwrap(), crates: Vec::new() };
+        let dir = TempDir::new().unwrap();
+        let planted = Self { dir, crates: Vec::new(), packages: Vec::new() };
         planted.file("ARCHITECTURE.md", "# Architecture\n")
     }
 
@@ -39,8 +41,16 @@ impl Planted {
         self
     }
 
+    fn with_package(mut self, name: &str, licence: Option<&str>, source: &str) -> Self {
+        let (name, version, source) = (name.to_owned(), "1.0.0".to_owned(), source.to_owned());
+        let licence = licence.map(str::to_owned);
+        self.packages.push(Package { name, version, licence, source });
+        self
+    }
+
     fn report(self) -> Report {
         let repository = Repository::with_crates(self.dir.path(), self.crates).unwrap();
+        let repository = repository.with_packages(self.packages);
         let mut report = Report::default();
         check_repository(&repository, &mut report);
         report
@@ -244,7 +254,7 @@ fn paths_of_a_machine_and_package_hosts_are_refused() {
 }
 
 const PACKAGE_LIST: &str = "list() {\n  cat <<'PACKAGES'\nruntime bubblewrap makes sandboxes\n\
-    test curl fetches\nPACKAGES\n}\n";
+    test curl fetches\ncorpus mousepad edits\nPACKAGES\n}\n";
 
 #[test]
 fn a_program_that_no_listed_package_has_is_refused() {
@@ -258,7 +268,10 @@ fn a_program_that_no_listed_package_has_is_refused() {
         )
         .file("web/e2e/x.test.mjs", "spawn(\"Xvfb\", []);\nspawn(binary, []);\n");
     let what = |program: &str| {
-        format!("`{program}` is started, but no package of scripts/packages.sh has it")
+        format!(
+            "`{program}` is started, but no package of scripts/packages.sh has it in the groups \
+             runtime, build, web, documents, media, test"
+        )
     };
     assert_eq!(
         planted.violations(),
@@ -267,6 +280,33 @@ fn a_program_that_no_listed_package_has_is_refused() {
             format!("crates/a/tests/world.rs:5: {}", what("gdb")),
             format!("crates/a/tests/world.rs:7: {}", what("gimp")),
             format!("web/e2e/x.test.mjs:1: {}", what("Xvfb")),
+        ]
+    );
+}
+
+#[test]
+fn a_program_is_refused_where_its_package_is_not_installed() {
+    let planted = Planted::new()
+        .file("scripts/packages.sh", PACKAGE_LIST)
+        .file(
+            "crates/a/src/lib.rs",
+            "//! A.\nfn a() {\n    Command::new(\"bwrap\");\n    Command::new(\"curl\");\n}\n\
+             #[cfg(test)]\nmod tests {\n    fn a() { Command::new(\"curl\"); }\n}\n",
+        )
+        .file("crates/a/tests/world.rs", "//! World.\nfn a() { Command::new(\"mousepad\"); }\n")
+        .file("xtask/src/corpus.rs", "//! A.\nfn a() { Command::new(\"mousepad\"); }\n");
+    let what = |program: &str, groups: &str| {
+        format!(
+            "`{program}` is started, but no package of scripts/packages.sh has it in the groups \
+             {groups}"
+        )
+    };
+    let product = "runtime, build, web, documents, media";
+    assert_eq!(
+        planted.violations(),
+        [
+            format!("crates/a/src/lib.rs:4: {}", what("curl", product)),
+            format!("crates/a/tests/world.rs:2: {}", what("mousepad", &format!("{product}, test"))),
         ]
     );
 }
@@ -321,4 +361,39 @@ fn a_report_lists_every_violation_with_its_fix() {
     let text = report.to_string();
     assert_eq!(text.matches("\n    fix: ").count(), 3, "{text}");
     assert!(text.ends_with("tidy: 3 files, 3 violations, 0 warnings"), "{text}");
+}
+
+#[test]
+fn dependencies_have_an_allowed_licence_and_come_from_a_registry() {
+    const RULES: &str = "[licenses]\nallow = [\n    \"MIT\",\n    \"Apache-2.0\",\n]\n\
+        [bans]\ndeny = [\n    # Why.\n    \"openssl\",\n]\n";
+    let from = "registry+https://example.com/index";
+    let planted = Planted::new()
+        .file("deny.toml", RULES)
+        .with_package("one", Some("MIT"), from)
+        .with_package("either", Some("GPL-3.0 OR (MIT AND Apache-2.0)"), from)
+        .with_package("old", Some("GPL-3.0/MIT"), from)
+        .with_package("both", Some("MIT AND GPL-3.0"), from)
+        .with_package("exception", Some("Apache-2.0 WITH LLVM-exception"), from)
+        .with_package("file", None, from)
+        .with_package("openssl", Some("MIT"), from)
+        .with_package("git", Some("MIT"), "git+https://example.com/git");
+    assert_eq!(
+        planted.violations(),
+        [
+            "deny.toml:1: both 1.0.0 has the licence \"MIT AND GPL-3.0\"",
+            "deny.toml:1: exception 1.0.0 has the licence \"Apache-2.0 WITH LLVM-exception\"",
+            "deny.toml:1: file 1.0.0 has the licence \"no licence\"",
+            "deny.toml:1: openssl 1.0.0 is banned",
+            "deny.toml:1: git 1.0.0 comes from git+https://example.com/git",
+        ]
+    );
+}
+
+#[test]
+fn words_that_the_style_avoids_are_refused() {
+    let text = concat!("Of its", " own.\nWho", "ever\na some", "body\nThat of its own session.\n");
+    let found = Planted::new().file("docs/a.md", text).violations();
+    let places: Vec<_> = found.iter().map(|it| it.split(": ").next().unwrap()).collect();
+    assert_eq!(places, ["docs/a.md:1", "docs/a.md:2", "docs/a.md:3"]);
 }

@@ -1,4 +1,4 @@
-//! JPEG: each stripe is encoded as a picture of its own, and a restart marker joins it to the next.
+//! JPEG: each stripe is encoded as a separate picture, and a restart marker joins it to the next.
 //! Decoders begin anew at such a marker, as the encoder did.
 
 use std::{collections::HashMap, error::Error};

@@ -1,4 +1,4 @@
-//! PNG: each stripe is a separate part of the compressed stream, in a chunk of its own.
+//! PNG: each stripe is a separate part of the compressed stream, in its own chunk.
 //!
 //! [`fdeflate`] compresses each part as if it were the whole. Its end is then replaced by an empty
 //! block that ends at a byte boundary, so that the parts can be joined.

@@ -51,7 +51,7 @@ impl Decode for Decoder {
             };
             out.push(Delta::Stop(stop));
         }
-        // Groq has a place of its own for usage.
+        // Groq has its own place for usage.
         let groq = field(&chunk, "x_groq").and_then(|it| field(it, "usage"));
         if let Some(found) = field(&chunk, "usage").or(groq) {
             out.push(Delta::Usage(usage(found)));

@@ -56,7 +56,7 @@ fn read_part(part: &Value, id: &str, calls: usize) -> Option<Part> {
     Some(if thought { Part::Reasoning(words) } else { Part::Text(words) })
 }
 
-/// Reads a stream. It has no end of its own: the last event has a reason.
+/// Reads a stream. It has no end marker: the last event has a reason.
 #[derive(Debug)]
 pub struct Decoder {
     id: String,

@@ -1,4 +1,4 @@
-//! Standard input and output, by lines, on threads of their own: both may block.
+//! Standard input and output, by lines, on separate threads: both may block.
 
 use std::{
     io::{BufRead, Write, stdin, stdout},

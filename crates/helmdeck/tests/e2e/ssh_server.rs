@@ -41,7 +41,7 @@ impl SshServer {
         }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let at = path.display();
-        // The account's number inside is 1000, whoever runs the test.
+        // The account's number inside is 1000 for any user who runs the test.
         let home = format!("git:x:1000:1000::{at}:/bin/sh\n");
         let shell = "git shell -c";
         let public = fs::read_to_string(path.join("key.pub")).unwrap();

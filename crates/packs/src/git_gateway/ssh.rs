@@ -1,7 +1,7 @@
 //! Git by SSH: the port leads to an SSH client outside of the session (ADR 59).
 //!
 //! Git starts `helmdeck git-ssh` in place of an SSH client, which only carries bytes to the port. The SSH
-//! client with the key runs in a sandbox of its own. The server opens its connection, under the egress
+//! client with the key runs in its own sandbox. The server opens its connection, under the egress
 //! policy, and decides which command it runs.
 
 use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};

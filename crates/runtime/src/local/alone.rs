@@ -1,4 +1,4 @@
-//! A program that runs beside the sandboxes of sessions, in a small one of its own.
+//! A program that runs beside the sandboxes of sessions, in its own small sandbox.
 
 use std::path::Path;
 

@@ -49,7 +49,7 @@ pub struct Door {
 struct Followed {
     changes: Option<mpsc::Sender<Change>>,
     tasks: Vec<AbortOnDropHandle<()>>,
-    screens: HashMap<String, AbortOnDropHandle<()>>,
+    resources: HashMap<String, AbortOnDropHandle<()>>,
 }
 
 impl Door {
@@ -122,7 +122,7 @@ impl ServerHandler for Door {
         let mut followed = self.followed.lock();
         followed.tasks = vec![
             AbortOnDropHandle::new(telling),
-            subscriptions::follow_list(&client, changes.clone()),
+            subscriptions::follow_list(&client, Change::List, changes.clone()),
             subscriptions::follow_tools(&client, changes.clone()),
         ];
         followed.changes = Some(changes);
@@ -251,14 +251,18 @@ impl ServerHandler for Door {
         }
         // Also answers whether the client may read it.
         resources::readable(&client, &request.uri)?;
+        if !subscriptions::changes(&request.uri) {
+            let message = "this resource never tells that it changed: read it again";
+            return Err(ErrorData::invalid_params(message, None));
+        }
         let mut followed = self.followed.lock();
         let Some(changes) = followed.changes.clone() else { return Ok(()) };
-        if followed.screens.len() >= subscriptions::MOST {
+        if followed.resources.len() >= subscriptions::MOST {
             let message = format!("at most {} subscriptions: end one first", subscriptions::MOST);
             return Err(ErrorData::invalid_params(message, None));
         }
-        if let Some(task) = subscriptions::follow_screen(&client, &request.uri, changes) {
-            followed.screens.insert(request.uri, task);
+        if let Some(task) = subscriptions::follow(&client, &request.uri, changes) {
+            followed.resources.insert(request.uri, task);
         }
         Ok(())
     }
@@ -268,7 +272,7 @@ impl ServerHandler for Door {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.followed.lock().screens.remove(&request.uri);
+        self.followed.lock().resources.remove(&request.uri);
         Ok(())
     }
 
@@ -286,7 +290,16 @@ impl ServerHandler for Door {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(requested.clone())
+        // Prompts never change, and tests have their own resources.
+        let mut accepted = requested.clone();
+        accepted.prompts_list_changed = None;
+        if self.fixtures().is_none()
+            && let Some(uris) = &mut accepted.resource_subscriptions
+        {
+            uris.retain(|uri| subscriptions::changes(uri));
+            uris.truncate(subscriptions::MOST);
+        }
+        Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
@@ -295,13 +308,13 @@ impl ServerHandler for Door {
         let filter = context.accepted().clone();
         let mut tasks = Vec::new();
         if filter.resources_list_changed == Some(true) {
-            tasks.push(subscriptions::follow_list(&client, changes.clone()));
+            tasks.push(subscriptions::follow_list(&client, Change::List, changes.clone()));
         }
         if filter.tools_list_changed == Some(true) {
             tasks.push(subscriptions::follow_tools(&client, changes.clone()));
         }
         for uri in filter.resource_subscriptions.iter().flatten().take(subscriptions::MOST) {
-            tasks.extend(subscriptions::follow_screen(&client, uri, changes.clone()));
+            tasks.extend(subscriptions::follow(&client, uri, changes.clone()));
         }
         loop {
             let change = tokio::select! {

@@ -10,11 +10,16 @@ use helmdeck_wire::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::time::sleep;
 
 use crate::{
     error::{ApiError, ApiResult},
     tool::{Call, NoInput, Outcome},
 };
+
+/// Maximum number of rows per deletion, and the pause between two.
+const BATCH: u32 = 1000;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Which usage to sum up.
 #[derive(Deserialize, JsonSchema)]
@@ -107,6 +112,44 @@ pub async fn erase(call: Call, erase: Erase) -> ApiResult<Erased> {
     Ok(Erased { calls })
 }
 
+/// What was deleted of a caller.
+#[derive(Default, Serialize, JsonSchema)]
+pub struct ErasedRecords {
+    /// Calls of models.
+    calls: u64,
+    /// Jobs that had ended, with their inputs and results.
+    jobs: u64,
+    /// Runs of vision that had ended, with their steps.
+    vision_runs: u64,
+    /// Actions in the journals of sessions.
+    actions: u64,
+}
+
+/// Deletes what is recorded of a caller's work. The audit log stays.
+pub async fn erase_records(call: Call, erase: Erase) -> ApiResult<ErasedRecords> {
+    let (store, subject) = (&call.app.store, erase.caller.as_str());
+    let mut erased = ErasedRecords {
+        vision_runs: call.app.vision_runs.erase(subject),
+        calls: store.erase_model_calls(subject).await?,
+        jobs: store.erase_jobs(subject).await?,
+        actions: 0,
+    };
+    loop {
+        let some = store.erase_actions(subject, BATCH).await?;
+        erased.actions += some;
+        if some < u64::from(BATCH) {
+            break;
+        }
+        // Other queries wait meanwhile.
+        sleep(PAUSE).await;
+    }
+    let entry = AuditEntry::new("records.erased").actor(&call.caller).target(subject);
+    let entry = entry.detail("calls", erased.calls).detail("jobs", erased.jobs);
+    let entry = entry.detail("vision_runs", erased.vision_runs).detail("actions", erased.actions);
+    call.app.audit.record(entry);
+    Ok(erased)
+}
+
 /// The caller's own budget.
 pub async fn own_budget(call: Call, _: NoInput) -> ApiResult<ModelBudget> {
     let subject = call.caller.subject.clone();
@@ -135,7 +178,7 @@ pub async fn set_budget(call: Call, set: SetBudget) -> ApiResult<ModelBudget> {
 /// Removes the budget of a caller.
 pub async fn remove_budget(call: Call, one: OneCaller) -> ApiResult<Outcome> {
     if !call.app.store.remove_model_budget(&one.caller).await? {
-        let message = "this caller has no budget of its own; GET /api/v1/models/budgets lists them";
+        let message = "no budget is set for this caller; GET /api/v1/models/budgets lists them";
         return Err(ApiError::new(ErrorCode::NotFound, message));
     }
     let entry = AuditEntry::new("model.budget_removed").actor(&call.caller).target(&one.caller);

@@ -81,13 +81,21 @@ pub fn operations() -> Vec<Operation> {
             .scope(Scope::ADMIN)
             .nature(keeps.destroys())
             .delete("/api/v1/models/usage", "erase_model_usage"),
+        json_tool("records.erase", models::erase_records)
+            .doc(
+                "Delete what is recorded of a caller's work: calls of models, jobs and runs of vision \
+                 that have ended, and its actions in the journals of sessions. The audit log stays.",
+            )
+            .scope(Scope::ADMIN)
+            .nature(keeps.destroys())
+            .delete("/api/v1/records", "erase_records"),
         json_tool("model.budget_show", models::own_budget)
             .doc("Show the caller's budget for models, and how much of it is used.")
             .scope(Scope::MODELS_USE)
             .nature(looks)
             .get("/api/v1/models/budget", "show_model_budget"),
         json_tool("model.budget_list", models::list_budgets)
-            .doc("List callers with a budget of their own.")
+            .doc("List callers with their own budget.")
             .scope(Scope::ADMIN)
             .nature(looks)
             .get("/api/v1/models/budgets", "list_model_budgets"),

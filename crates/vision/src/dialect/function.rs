@@ -1,4 +1,4 @@
-//! Models without a computer tool of their own: a function that we declare, the function that Qwen-VL was
+//! Models without their own computer tool: a function that we declare, the function that Qwen-VL was
 //! trained on, or one JSON object as text.
 
 use helmdeck_gateway::json::{field, list, owned, text};
@@ -22,6 +22,7 @@ one short sentence:
 {\"action\": \"type\", \"text\": \"...\"}
 {\"action\": \"key\", \"text\": \"Return\"}, also chords such as ctrl+l
 {\"action\": \"wait\", \"duration\": 2}
+{\"action\": \"screenshot\"}, for a picture of the whole screen
 {\"action\": \"done\", \"text\": \"what was reached\"}
 {\"action\": \"ask_user\", \"text\": \"what a person has to do or decide\"}";
 
