@@ -67,13 +67,14 @@ impl Display {
         Ok(self.picture(&shot, region, size, format, bytes))
     }
 
-    /// A picture of a region, as large as fits into 1024x1024.
+    /// A picture of a region, as large as fits into the square that is wanted.
     pub async fn zoom(&self, action: &Zoom, format: Format) -> Result<Picture, DisplayError> {
         let format = action.format.unwrap_or(format);
         let shot = self.still().await?;
         let Region { width, height, .. } = shot.whole();
         let region = region(action, width, height).ok_or(DisplayError::Region { width, height })?;
-        let size = fit(region.width.into(), region.height.into(), Zoom::FIT);
+        let side = action.fit.unwrap_or(Zoom::FIT).clamp(1, Zoom::FIT);
+        let size = fit(region.width.into(), region.height.into(), side);
         let bytes = block_in_place(|| shot.encoded(look(region, size, format)))?;
         Ok(self.picture(&shot, region, size, format, bytes))
     }
@@ -179,8 +180,14 @@ mod tests {
 
     #[test]
     fn corners_may_come_in_any_order_but_not_off_the_screen() {
-        let zoom =
-            |x1, y1, x2, y2| Zoom { x1: Px(x1), y1: Px(y1), x2: Px(x2), y2: Px(y2), format: None };
+        let zoom = |x1, y1, x2, y2| Zoom {
+            x1: Px(x1),
+            y1: Px(y1),
+            x2: Px(x2),
+            y2: Px(y2),
+            format: None,
+            fit: None,
+        };
         let expected = Some(Region { x: 10, y: 20, width: 90, height: 30 });
         assert_eq!(region(&zoom(10, 20, 100, 50), 100, 50), expected);
         assert_eq!(region(&zoom(100, 50, 10, 20), 100, 50), expected);

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use helmdeck_wire::{guest::LimitSites, site::Site};
+use helmdeck_link::LinkError;
+use helmdeck_wire::{ErrorCode, guest::LimitSites, site::Site};
 use serde_json::Value;
 
-use crate::{Caller, EventKind, Session, history::Attempt};
+use crate::{Caller, EventKind, Session, SessionError, history::Attempt};
 
 impl Session {
     /// Tells listeners that a run of vision changed.
@@ -19,11 +20,21 @@ impl Session {
         attempt.outcome = "ok";
     }
 
-    /// Limits the sites that the browser opens, and returns what was refused meanwhile. `None` ends the limit. Without
-    /// a browser, nothing is limited.
-    pub async fn limit_sites(&self, sites: Option<Vec<Site>>) -> Vec<String> {
-        let limited = self.inner.link.limit_sites(&LimitSites { sites }).await;
-        limited.map(|refused| refused.urls).unwrap_or_default()
+    /// Limits the sites that the browser opens, and returns what was refused meanwhile. `None` ends the owner's limit.
+    /// Without a browser, nothing is limited.
+    pub async fn limit_sites(
+        &self,
+        owner: &str,
+        sites: Option<Vec<Site>>,
+    ) -> Result<Vec<String>, SessionError> {
+        let wanted = LimitSites { owner: owner.to_owned(), sites };
+        match self.inner.link.limit_sites(&wanted).await {
+            Ok(refused) => Ok(refused.urls),
+            Err(LinkError::Refused(body)) if body.error == ErrorCode::CdpUnavailable => {
+                Ok(Vec::new())
+            }
+            Err(error) => Err(self.link_failed(error)),
+        }
     }
 
     /// Whether a live view of it is open.

@@ -66,8 +66,8 @@ pub fn clauses(instruction: &str) -> Vec<Clause> {
     split(instruction).iter().map(|part| read(part)).collect()
 }
 
-/// Splits where a new verb begins, outside of quotes.
-fn split(instruction: &str) -> Vec<String> {
+/// Splits where a new verb begins, outside of quotes: one part for each clause.
+pub fn split(instruction: &str) -> Vec<String> {
     let text = instruction.trim().trim_end_matches(['.', '!']);
     let (mut parts, mut part, mut quote) = (Vec::new(), String::new(), None);
     let mut rest = text;

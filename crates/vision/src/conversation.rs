@@ -1,8 +1,8 @@
-//! What was said between us and a model: real turns, with pictures that are left out in blocks.
+//! What was said between us and a model: real turns, in which old pictures are left out.
 //!
-//! Vendors cache the beginning of a conversation. Leaving out one old picture at each turn would change the
-//! beginning every time. So pictures pile up to a number, and then all but the newest are left out at
-//! once.
+//! Some vendors cache the beginning of a conversation. Leaving out one old picture at each turn would change the
+//! beginning every time. So pictures pile up to a number, and then all but the newest are left out at once. For others,
+//! only the newest picture that shows enough stays, with the changes since.
 
 use std::sync::Arc;
 
@@ -11,10 +11,8 @@ use serde_json::Value;
 
 use crate::{dialect::Dialect, turn::CallId, view::View};
 
-/// Pictures that are kept when others are left out.
-const KEPT: usize = 3;
-/// How many more may pile up before that.
-const BLOCK: usize = 6;
+/// Pictures of changes that may follow a picture before the whole screen is shown again.
+const MOST_CHANGES: usize = 4;
 
 /// A picture for a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +27,8 @@ pub struct Picture {
     pub size: (u32, u32),
     /// The part of the screen that it shows, if not all of it.
     pub part: Option<Rect>,
+    /// Whether it shows enough to go on without earlier pictures.
+    pub suffices: bool,
 }
 
 /// What came of a call.
@@ -80,12 +80,33 @@ impl Conversation {
     /// Adds an exchange, and leaves out old pictures if there are too many.
     pub fn push(&mut self, exchange: Exchange) {
         self.exchanges.push(exchange);
-        let shown = self.pictures().filter(|picture| picture.data.is_some()).count();
-        if shown > KEPT + BLOCK {
-            for picture in self.pictures().filter(|it| it.data.is_some()).take(shown - KEPT) {
-                picture.data = None;
-            }
+        let (kept, more) = self.dialect.kept_pictures();
+        let shown: Vec<_> = self.shown().map(|picture| picture.suffices).collect();
+        if shown.len() <= kept + more {
+            return;
         }
+        // What stays begins with a picture that shows enough.
+        let oldest_kept = shown.len().saturating_sub(kept);
+        let up_to = shown.get(..=oldest_kept).unwrap_or(&shown);
+        let start = up_to.iter().rposition(|suffices| *suffices).unwrap_or(0);
+        self.shown().take(start).for_each(|picture| picture.data = None);
+    }
+
+    /// The part of the screen in the newest picture that shows enough; nothing if that is the whole screen.
+    pub fn base(&mut self) -> Option<Rect> {
+        self.shown().filter(|picture| picture.suffices).last().and_then(|picture| picture.part)
+    }
+
+    /// Whether the model has seen as many changes of a picture as it can put together.
+    pub fn needs_whole(&mut self) -> bool {
+        let (kept, more) = self.dialect.kept_pictures();
+        let all: Vec<_> = self.shown().map(|picture| picture.suffices).collect();
+        all.iter().rev().take_while(|suffices| !**suffices).count() >= MOST_CHANGES.max(kept + more)
+    }
+
+    /// Pictures that were not left out.
+    fn shown(&mut self) -> impl Iterator<Item = &mut Picture> {
+        self.pictures().filter(|picture| picture.data.is_some())
     }
 
     /// Pictures from the oldest to the newest.
@@ -100,8 +121,7 @@ impl Conversation {
     /// Tokens of all pictures that are sent with the next request.
     pub fn picture_tokens(&mut self) -> u64 {
         let dialect = self.dialect;
-        let shown = self.pictures().filter(|picture| picture.data.is_some());
-        shown.map(|it| u64::from(dialect.picture_tokens(it.size.0, it.size.1))).sum()
+        self.shown().map(|it| u64::from(dialect.picture_tokens(it.size.0, it.size.1))).sum()
     }
 }
 
@@ -120,6 +140,7 @@ pub(crate) mod tests {
             data: Some("iVBORw0KGgo=".into()),
             size: (1000, 500),
             part: None,
+            suffices: true,
         }
     }
 
@@ -159,11 +180,33 @@ pub(crate) mod tests {
             conversation.push(next);
             let shown: Vec<_> = conversation.pictures().map(|it| it.data.is_some()).collect();
             let count = shown.iter().filter(|shown| **shown).count();
-            assert!((1..=KEPT + BLOCK).contains(&count), "{count}");
+            let (kept, more) = conversation.dialect.kept_pictures();
+            assert!((1..=kept + more).contains(&count), "{count}");
             assert_eq!(shown.last(), Some(&true));
             changes += usize::from(!shown.starts_with(&before));
             before = shown;
         }
-        assert!(changes <= 60 / BLOCK, "{changes}");
+        assert!(changes <= 10, "{changes}");
+    }
+
+    #[test]
+    fn without_a_cache_the_newest_picture_that_shows_enough_stays_with_the_changes_since() {
+        let mut conversation = conversation("groq", "llama-4-scout");
+        let shown = |conversation: &mut Conversation| {
+            let all = conversation.shown().map(|picture| picture.shot.clone());
+            all.collect::<Vec<_>>()
+        };
+        for (number, suffices) in [(1, true), (2, false), (3, false)] {
+            let mut next = exchange(&conversation, number);
+            if let Some(picture) = next.results.first_mut().and_then(|it| it.picture.as_mut()) {
+                picture.suffices = suffices;
+            }
+            conversation.push(next);
+        }
+        assert_eq!(shown(&mut conversation), ["shot-1", "shot-2", "shot-3"]);
+        assert!(!conversation.needs_whole());
+        let next = exchange(&conversation, 4);
+        conversation.push(next);
+        assert_eq!(shown(&mut conversation), ["shot-4"]);
     }
 }

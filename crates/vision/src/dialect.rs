@@ -23,7 +23,7 @@ use crate::{
     turn::Turn,
     view::{Grid, View},
 };
-pub use choose::choose;
+pub use choose::{choose, choose_for};
 
 /// A dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +100,24 @@ impl Dialect {
         match self.size_rule() {
             SizeRule::Vendor(vendor) => vendor.tokens(width, height),
             SizeRule::Limits(_) => Vendor::Openai.tokens(width, height),
+        }
+    }
+
+    /// How many of the newest pictures are sent again, and how many more pile up before older ones are left out. Claude
+    /// reads what was sent before at a tenth of the price, as long as the beginning stays the same.
+    pub fn kept_pictures(self) -> (usize, usize) {
+        match self {
+            Self::Anthropic { .. } => (3, 6),
+            _ => (1, 0),
+        }
+    }
+
+    /// How positions are counted.
+    pub fn grid(self) -> Grid {
+        match self {
+            Self::Gemini { .. } => Grid::Thousand,
+            Self::UiTars(grid) | Self::Qwen(grid) => grid,
+            _ => Grid::Pixels,
         }
     }
 

@@ -26,6 +26,8 @@ pub trait Eyes: Send + Sync {
     fn look(&self, rule: SizeRule) -> Seen<'_, Shot>;
     /// Takes a picture of a part of the screen.
     fn zoom(&self, region: Rect) -> Seen<'_, Shot>;
+    /// Takes a picture of a part of the screen that fits into this size.
+    fn crop(&self, region: Rect, size: (u32, u32)) -> Seen<'_, Shot>;
     /// Acts and says what happened, with a picture of what changed if `picture` is set.
     fn act<'a>(&'a self, action: &'a Action, picture: bool) -> Seen<'a, Acted>;
     /// Elements with this name, without reading pictures.
@@ -35,9 +37,7 @@ pub trait Eyes: Send + Sync {
     /// Windows and pages.
     fn scene(&self) -> Seen<'_, Scene>;
     /// Limits the sites that the browser opens, and says what was refused meanwhile. `None` ends the limit.
-    fn limit_sites(&self, _sites: Option<Vec<Site>>) -> BoxFuture<'_, Vec<String>> {
-        Box::pin(async { Vec::new() })
-    }
+    fn limit_sites(&self, sites: Option<Vec<Site>>) -> Seen<'_, Vec<String>>;
     /// Tells people what happens next.
     fn tell<'a>(&'a self, status: &'a str) -> BoxFuture<'a, ()>;
     /// Waits while the run is paused.
@@ -97,6 +97,12 @@ pub struct Scene {
 /// A window.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SceneWindow {
+    /// Its id.
+    pub id: String,
+    /// Whether it belongs to the session's browser.
+    pub browser: bool,
+    /// Whether it is a menu, tooltip or other window without a frame.
+    pub popup: bool,
     /// Its title.
     pub title: String,
     /// The class of its program.

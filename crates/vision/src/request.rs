@@ -100,7 +100,8 @@ impl Conversation {
                     "acknowledged_safety_checks": result.acknowledged,
                     "output": { "type": "computer_screenshot", "image_url": picture },
                 }));
-                if result.failed {
+                // An output of this vendor is only a picture.
+                if !result.text.is_empty() {
                     words.push(text(&result.text));
                 }
             }
@@ -296,6 +297,7 @@ mod tests {
         assert_eq!(body["input"][3]["call_id"], "c1");
         let url = body["input"][3]["output"]["image_url"].as_str().unwrap();
         assert!(url.starts_with("data:image/png;base64,"));
+        assert_eq!(body["input"][4]["content"][0]["text"], "Clicked.");
         assert_eq!((&body["store"], &body["truncation"]), (&json!(false), &json!("auto")));
     }
 
@@ -307,7 +309,8 @@ mod tests {
             (&answer["name"], &answer["response"]["output"]),
             (&json!("click"), &json!("Clicked."))
         );
-        assert_eq!(answer["parts"][0]["inlineData"]["mimeType"], "image/png");
+        let newest = &body["contents"][4]["parts"][0]["functionResponse"];
+        assert_eq!(newest["parts"][0]["inlineData"]["mimeType"], "image/png");
         assert_eq!(body["contents"][1]["role"], "model");
     }
 
@@ -320,7 +323,8 @@ mod tests {
             (&messages[3]["role"], &messages[3]["tool_call_id"]),
             (&json!("tool"), &json!("c1"))
         );
-        assert_eq!(messages[4]["content"][0]["type"], "image_url");
+        assert_eq!(messages[4]["content"][0]["text"], "[shot-1 was here; it is left out now]");
+        assert_eq!(messages[7]["content"][0]["type"], "image_url");
         assert_eq!(body["max_completion_tokens"], 1000);
         let text = request("ollama/llava");
         assert_eq!(text["messages"][3]["content"][0]["text"], "Clicked.");

@@ -1,7 +1,9 @@
 //! The loop: look, ask, act, observe, until the goal is verified.
 
+mod fence;
 mod perform;
 mod stuck;
+mod targets;
 mod turn;
 mod unaided;
 
@@ -22,6 +24,7 @@ use crate::{
     scope::Scope,
     view::View,
 };
+use fence::Fence;
 use stuck::Repetition;
 
 /// How long the conditions of success may take to hold after a model says that it is done.
@@ -49,13 +52,21 @@ pub struct Limits {
     pub max_tokens: u32,
     /// Longest time.
     pub time: Duration,
+    /// Whether the model decides every action, also where an element's name is enough.
+    pub model_only: bool,
     /// Becomes true when the run shall stop.
     pub stop: Option<watch::Receiver<bool>>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_steps: 20, max_tokens: 4096, time: Duration::from_secs(900), stop: None }
+        Self {
+            max_steps: 20,
+            max_tokens: 4096,
+            time: Duration::from_secs(900),
+            model_only: false,
+            stop: None,
+        }
     }
 }
 
@@ -77,6 +88,7 @@ struct Runner<'a> {
     watcher: &'a (dyn Fn(&Step) + Send + Sync),
     clauses: Vec<Clause>,
     scope: Scope,
+    fence: &'a Fence<'a>,
     scene: Scene,
     deeds: Vec<Deed>,
     steps: Vec<Step>,
@@ -97,6 +109,7 @@ pub async fn run(
     watcher: &(dyn Fn(&Step) + Send + Sync),
 ) -> Run {
     let began = Instant::now();
+    let fence = Fence::new(eyes);
     let mut runner = Runner {
         goal,
         eyes,
@@ -105,6 +118,7 @@ pub async fn run(
         watcher,
         clauses: clauses(&goal.instruction),
         scope: Scope::default(),
+        fence: &fence,
         scene: Scene::default(),
         deeds: Vec::new(),
         steps: Vec::new(),
@@ -117,13 +131,15 @@ pub async fn run(
     };
     let end = tokio::select! {
         end = runner.work() => end,
+        end = fence.keep() => end,
         () = stopped(limits.stop.clone()) => End::new(Outcome::Cancelled, "the run was stopped"),
         () = sleep(limits.time) => {
             let reason = format!("the run took longer than {} s", limits.time.as_secs());
             End::new(Outcome::Budget, reason)
         }
     };
-    eyes.limit_sites(None).await;
+    // A limit that cannot be ended ends after some minutes.
+    let _ = eyes.limit_sites(None).await;
     eyes.tell("").await;
     // A session that is over has no screen.
     let shot = eyes.look(model.dialect().size_rule()).await.ok();
@@ -196,11 +212,13 @@ impl Runner<'_> {
     async fn all_steps(&mut self) -> Result<End, End> {
         self.scene = self.eyes.scene().await?;
         self.scope = Scope::new(&self.scene, &self.goal.instruction, &self.goal.allowed);
-        self.eyes.limit_sites(Some(self.scope.sites())).await;
+        self.fence.limit(self.scope.sites()).await?;
         if let Some(verified) = self.holds(0).await? {
             return Ok(End::completed("the conditions held from the beginning", found(&verified)));
         }
-        if let Some(end) = self.unaided().await? {
+        if !self.limits.model_only
+            && let Some(end) = self.unaided().await?
+        {
             return Ok(end);
         }
         let dialect = self.model.dialect();
@@ -209,10 +227,17 @@ impl Runner<'_> {
             dialect,
             view: view_of(&shot),
             system: prompt::system(dialect),
-            goal: prompt::goal(&self.goal.instruction, &self.done()),
+            goal: String::new(),
             first: picture_of(&shot, false),
             exchanges: Vec::new(),
         };
+        let targets = self.targets().await;
+        let mut shown = prompt::WHOLE.to_owned();
+        if let Some((part, words)) = self.part_with(&conversation, &targets, None).await? {
+            (conversation.first, shown) = (part, words);
+        }
+        shown.push_str(&prompt::candidates(dialect, &conversation.view, &targets.found));
+        conversation.goal = prompt::goal(&self.goal.instruction, &self.done(), &shown);
         for number in 1..=self.limits.max_steps {
             self.number = number;
             if self.limits.stop.as_ref().is_some_and(|stop| *stop.borrow()) {
@@ -250,7 +275,7 @@ impl Runner<'_> {
         }
         let looks = |clause: &Clause| matches!(clause, Clause::Visit(_) | Clause::Focus(_));
         if self.clauses.iter().any(looks) {
-            self.scene = self.eyes.scene().await?;
+            self.stay(&[]).await?;
         }
         let proof = evidence(&self.clauses, &self.deeds, &self.scene, Need::Certain);
         Ok(proof.map(|proof| {
@@ -265,6 +290,7 @@ impl Runner<'_> {
         if let Some(kept) = self.kept_inside().await? {
             return Ok(Err(kept));
         }
+        self.stay(&[]).await?;
         if !self.goal.success.is_empty() {
             let checked = match self.eyes.verify(&self.goal.success, PATIENCE_MS).await {
                 Ok(verified) if verified.holds => {
@@ -283,7 +309,6 @@ impl Runner<'_> {
                 )),
             });
         }
-        self.scene = self.eyes.scene().await?;
         if let Some(proof) = evidence(&self.clauses, &self.deeds, &self.scene, Need::Plausible) {
             return Ok(Ok(End::completed("the model says so, and it was seen to happen", proof)));
         }
@@ -339,6 +364,7 @@ fn picture_of(shot: &Shot, part: bool) -> Picture {
         data: Some(shot.data.clone()),
         size: shot.size,
         part: part.then_some(shot.rect),
+        suffices: !part,
     }
 }
 

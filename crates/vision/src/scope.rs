@@ -58,6 +58,23 @@ impl Scope {
         self.sites.extend(Site::of(url).filter(|_| !is_internal(url)));
     }
 
+    /// Adds the sites and programs of a scene: a person allowed it.
+    pub fn allow_scene(&mut self, scene: &Scene) {
+        scene
+            .windows
+            .iter()
+            .filter_map(|window| window.url.as_deref())
+            .for_each(|url| self.allow(url));
+        self.classes.extend(scene.windows.iter().map(|window| window.class.to_lowercase()));
+    }
+
+    /// Whether the instruction speaks of files that are given to a page or kept.
+    fn names_files(&self) -> bool {
+        let has = |any: &[&str]| self.words.iter().any(|word| any.contains(&word.as_str()));
+        self.names(&["upload", "attach", "import", "download", "save", "export"])
+            || (has(&["file", "files"]) && has(&["choose", "select", "pick", "add"]))
+    }
+
     /// The address outside of the scope that an action would open.
     pub fn leaves(&self, action: &Action) -> Option<String> {
         let url = match action {
@@ -99,11 +116,14 @@ impl Scope {
             }
             let title = window.title.to_lowercase();
             let uploads = ["file upload", "open file", "select file", "choose file"];
-            let is_new = !before.windows.iter().any(|old| old.title == window.title);
-            if is_new
-                && uploads.iter().any(|part| title.contains(part))
-                && !self.names(&["upload", "attach", "file", "open"])
-            {
+            let is_new = !before
+                .windows
+                .iter()
+                .any(|old| (&old.id, &old.title) == (&window.id, &window.title));
+            // The browser draws its own dialogs into its window. One with a window is for files, whatever its title is.
+            let opened = window.browser && !window.popup && effects.contains(&Effect::Dialog);
+            let asks = opened || uploads.iter().any(|part| title.contains(part));
+            if is_new && asks && !self.names_files() {
                 return Some(
                     "a file would be uploaded, which the instruction does not ask for".to_owned(),
                 );
@@ -207,6 +227,22 @@ mod tests {
         assert!(scope.left(&start, &start, &[Effect::Download]).is_some());
         assert!(scope.left(&start, &scene(&[("XTerm", "")]), &[]).is_some());
         assert!(scope.left(&start, &scene(&[("Chromium", "https://evil.test/")]), &[]).is_some());
+        let asks = |instruction: &str, title: &str, effects: &[Effect]| {
+            let mut after = start.clone();
+            let dialog = SceneWindow {
+                id: "7".to_owned(),
+                title: title.to_owned(),
+                class: "Chromium".to_owned(),
+                browser: true,
+                ..SceneWindow::default()
+            };
+            after.windows.insert(0, dialog);
+            Scope::new(&start, instruction, &[]).left(&start, &after, effects).is_some()
+        };
+        assert!(asks("Open the menu of this file", "Datei hochladen", &[Effect::Dialog]));
+        assert!(asks("Click OK", "Open File", &[]));
+        assert!(!asks("Click OK", "Shop", &[Effect::WindowOpened]));
+        assert!(!asks("Upload my picture", "Datei hochladen", &[Effect::Dialog]));
         let asked = Scope::new(&start, "Download the report and open the xterm", &[]);
         assert_eq!(asked.left(&start, &start, &[Effect::Download]), None);
         assert_eq!(asked.left(&start, &scene(&[("XTerm", "")]), &[]), None);

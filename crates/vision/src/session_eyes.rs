@@ -4,7 +4,7 @@ mod written;
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -42,12 +42,16 @@ pub struct SessionEyes {
     held: Mutex<Vec<Modifier>>,
     /// Whether the sites are limited.
     limited: AtomicBool,
+    /// Whose limit it is.
+    owner: String,
 }
 
 impl SessionEyes {
     /// The screen of a session.
     pub fn new(session: Session, caller: Caller) -> Self {
-        Self { session, caller, held: Mutex::default(), limited: AtomicBool::new(false) }
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let owner = format!("run-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        Self { session, caller, held: Mutex::default(), limited: AtomicBool::new(false), owner }
     }
 
     /// Performs an action; every action of a session has a deadline.
@@ -58,6 +62,20 @@ impl SessionEyes {
     async fn picture(&self, call: ActionCall) -> Result<Shot, Failure> {
         let reply = self.send(&call).await?;
         shot(&reply).ok_or_else(|| Failure::Bad("the picture has no size".to_owned()))
+    }
+
+    /// A picture of a part of the screen, which fits into a square.
+    async fn part(&self, region: Rect, fit: Option<u32>) -> Result<Shot, Failure> {
+        let far = |start: i32, side: u32| start.saturating_add(i32::try_from(side).unwrap_or(0));
+        let mut fields = json!({
+            "x1": region.x, "y1": region.y,
+            "x2": far(region.x, region.width), "y2": far(region.y, region.height),
+        });
+        if let (Some(fit), Some(fields)) = (fit, fields.as_object_mut()) {
+            fields.insert("fit".to_owned(), fit.into());
+        }
+        let call = Zoom::call(fields).map_err(|invalid| Failure::Bad(invalid.to_string()))?;
+        self.picture(call).await
     }
 
     async fn pointer(&self) -> Result<Pixel, Failure> {
@@ -137,16 +155,17 @@ impl SessionEyes {
 impl Drop for SessionEyes {
     fn drop(&mut self) {
         if self.limited.load(Ordering::Relaxed) {
-            let session = self.session.clone();
-            helmdeck_task::spawn(async move { session.limit_sites(None).await });
+            let (session, owner) = (self.session.clone(), self.owner.clone());
+            // If it fails, the limit ends after some minutes.
+            helmdeck_task::spawn(async move { session.limit_sites(&owner, None).await.is_ok() });
         }
     }
 }
 
 impl Eyes for SessionEyes {
-    fn limit_sites(&self, sites: Option<Vec<Site>>) -> BoxFuture<'_, Vec<String>> {
+    fn limit_sites(&self, sites: Option<Vec<Site>>) -> Seen<'_, Vec<String>> {
         self.limited.store(sites.is_some(), Ordering::Relaxed);
-        self.session.limit_sites(sites).boxed()
+        async move { self.session.limit_sites(&self.owner, sites).await.map_err(failure) }.boxed()
     }
 
     fn look(&self, rule: SizeRule) -> Seen<'_, Shot> {
@@ -155,16 +174,11 @@ impl Eyes for SessionEyes {
     }
 
     fn zoom(&self, region: Rect) -> Seen<'_, Shot> {
-        let far = |start: i32, side: u32| start.saturating_add(i32::try_from(side).unwrap_or(0));
-        let corners = json!({
-            "x1": region.x, "y1": region.y,
-            "x2": far(region.x, region.width), "y2": far(region.y, region.height),
-        });
-        async move {
-            let call = Zoom::call(corners).map_err(|invalid| Failure::Bad(invalid.to_string()))?;
-            self.picture(call).await
-        }
-        .boxed()
+        self.part(region, None).boxed()
+    }
+
+    fn crop(&self, region: Rect, (width, height): (u32, u32)) -> Seen<'_, Shot> {
+        self.part(region, Some(width.max(height).clamp(16, Zoom::FIT))).boxed()
     }
 
     fn act<'a>(&'a self, action: &'a Action, picture: bool) -> Seen<'a, Acted> {
@@ -195,6 +209,9 @@ impl Eyes for SessionEyes {
                 tree.nodes.iter().find(|node| Some(&node.reference) == tree.focus.as_ref());
             let focus = focused.map(|node| node.name.clone());
             let windows = tree.windows.into_iter().map(|window| SceneWindow {
+                id: window.id,
+                browser: window.browser,
+                popup: window.popup,
                 title: window.name,
                 class: window.class,
                 url: window.url,

@@ -97,6 +97,17 @@ impl View {
         })
     }
 
+    /// The width and height of a region in the picture.
+    pub fn size_in_picture(&self, region: Rect) -> (u32, u32) {
+        let side = |length: u32, from: u32, to: u32| {
+            ((f64::from(length) * f64::from(to) / f64::from(from.max(1))).round() as u32).max(1)
+        };
+        (
+            side(region.width, self.screen.0, self.picture.0),
+            side(region.height, self.screen.1, self.picture.1),
+        )
+    }
+
     /// The corners of a region in the picture.
     pub fn corners(&self, grid: Grid, region: Rect) -> [i64; 4] {
         let far =

@@ -236,14 +236,17 @@ pub struct EndPrivate {
     pub keep: bool,
 }
 
-/// Limits the sites that the browser opens in its tabs, for some minutes.
+/// Limits the sites that the browser opens in its tabs, for some minutes. Limits of several owners hold together.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct LimitSites {
-    /// The sites, or nothing to end the limit.
+    /// Whose limit it is.
+    #[serde(default)]
+    pub owner: String,
+    /// The sites, or nothing to end the owner's limit.
     pub sites: Option<Vec<Site>>,
 }
 
-/// What a limit refused since it was last asked.
+/// What an owner's limit refused since it was last asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct RefusedSites {
     /// The addresses that were not opened.

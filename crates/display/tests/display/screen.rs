@@ -201,8 +201,14 @@ async fn hidden_regions_are_painted_over_whatever_the_size_of_the_picture() {
 async fn a_zoom_reports_its_origin_and_size() {
     let world = World::bare();
     world.display.paint_root(COLOUR).await.unwrap();
-    let zoom =
-        |x1, y1, x2, y2| Zoom { x1: Px(x1), y1: Px(y1), x2: Px(x2), y2: Px(y2), format: None };
+    let zoom = |x1, y1, x2, y2| Zoom {
+        x1: Px(x1),
+        y1: Px(y1),
+        x2: Px(x2),
+        y2: Px(y2),
+        format: None,
+        fit: None,
+    };
     let picture = world.display.zoom(&zoom(900, 700, 100, 100), Format::Png).await.unwrap();
     assert_eq!(picture.origin, (100, 100));
     assert_eq!((picture.width, picture.height, picture.scale), (1024, 768, 1.28));
@@ -211,6 +217,9 @@ async fn a_zoom_reports_its_origin_and_size() {
     assert!(pixels.chunks(3).all(|pixel| pixel == COLOUR));
     let whole = world.display.zoom(&zoom(0, 0, 1280, 800), Format::Webp).await.unwrap();
     assert_eq!((whole.width, whole.height, whole.scale), (1024, 640, 0.8));
+    let small = Zoom { fit: Some(400), ..zoom(100, 100, 500, 300) };
+    let small = world.display.zoom(&small, Format::Png).await.unwrap();
+    assert_eq!((small.width, small.height, small.scale), (400, 200, 1.0));
     for bad in [zoom(0, 0, 1281, 10), zoom(5, 5, 5, 10), zoom(0, 0, 10, 801)] {
         let error = world.display.zoom(&bad, Format::Png).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::InvalidRegion);

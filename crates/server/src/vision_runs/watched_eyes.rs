@@ -38,6 +38,10 @@ impl Eyes for WatchedEyes {
         self.eyes.zoom(region)
     }
 
+    fn crop(&self, region: Rect, size: (u32, u32)) -> Seen<'_, Shot> {
+        self.eyes.crop(region, size)
+    }
+
     fn act<'a>(&'a self, action: &'a Action, picture: bool) -> Seen<'a, Acted> {
         async move {
             let target = action.pixel();
@@ -62,7 +66,7 @@ impl Eyes for WatchedEyes {
         self.eyes.scene()
     }
 
-    fn limit_sites(&self, sites: Option<Vec<Site>>) -> BoxFuture<'_, Vec<String>> {
+    fn limit_sites(&self, sites: Option<Vec<Site>>) -> Seen<'_, Vec<String>> {
         self.eyes.limit_sites(sites)
     }
 

@@ -1,5 +1,7 @@
 //! Which dialect a model speaks, from its id.
 
+use helmdeck_gateway::{Family, Provider, provider::KNOWN};
+
 use super::{Dialect, anthropic::Tool};
 use crate::view::Grid;
 
@@ -59,21 +61,23 @@ const fn high(tool: Tool) -> Dialect {
     Dialect::Anthropic { tool, high: true }
 }
 
-/// The dialect of a model. `provider` and `model` are the parts of its id: relays have the maker in
-/// `model`.
+/// The dialect of a model of a provider that everyone knows.
 pub fn choose(provider: &str, model: &str, on_desktop: bool) -> Dialect {
+    let known = KNOWN.iter().find(|known| known.name == provider);
+    let known = known.map(|known| known.provider(None));
+    let provider = known.unwrap_or_else(|| Provider::custom(provider, Family::Chat, ""));
+    choose_for(&provider, model, on_desktop)
+}
+
+/// The dialect of a provider's model. Relays have the maker in `model`.
+pub fn choose_for(provider: &Provider, model: &str, on_desktop: bool) -> Dialect {
     let name = model.to_lowercase();
     let found = MODELS.iter().find(|(part, _)| name.contains(part)).map(|(_, dialect)| *dialect);
     let dialect = found.unwrap_or_else(|| unlisted(&name));
-    let through = match dialect {
-        // A vendor's own tools need its own API, or a relay that speaks it.
-        Dialect::Anthropic { .. } => {
-            provider == "anthropic" || (provider == "openrouter" && name.starts_with("anthropic/"))
-        }
-        Dialect::OpenAi { .. } => provider == "openai",
-        Dialect::Gemini { .. } => provider == "gemini",
-        _ => true,
-    };
+    // A vendor's own tools need its own API, or a relay that speaks it. The others are written in Chat, which the gateway
+    // translates.
+    let family = dialect.family();
+    let through = family == Family::Chat || provider.speaks(family, model);
     match dialect {
         _ if !through => Dialect::Function,
         Dialect::Anthropic { tool: Tool::ComputerToolset, high } if !on_desktop => {
@@ -151,6 +155,19 @@ mod tests {
         ] {
             assert_eq!(name(id), dialect, "{id}");
         }
+    }
+
+    #[test]
+    fn a_relay_that_speaks_the_vendors_family_passes_its_tools() {
+        let name = |family, model: &str| {
+            let relay = Provider::custom("litellm", family, "https://relay.test");
+            choose_for(&relay, model, true).name()
+        };
+        assert_eq!(name(Family::Messages, "claude-opus-5"), "computer_toolset_20260801");
+        assert_eq!(name(Family::Responses, "openai/gpt-5.4"), "computer");
+        assert_eq!(name(Family::Gemini, "gemini-3.5-flash"), "computer_use");
+        assert_eq!(name(Family::Chat, "claude-opus-5"), "function");
+        assert_eq!(name(Family::Messages, "gpt-5.4"), "function");
     }
 
     #[test]

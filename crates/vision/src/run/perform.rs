@@ -1,8 +1,9 @@
 //! One action of a run.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use helmdeck_wire::observe::Effect;
+use tokio::time::sleep;
 
 use super::{End, Runner, millis};
 use crate::{
@@ -16,6 +17,8 @@ use crate::{
 
 /// How far a click may miss the element that the instruction names.
 const NEAR: i32 = 48;
+/// How long a screen that cannot be read is left alone before it is read again.
+const BETWEEN: Duration = Duration::from_millis(300);
 /// Effects after which the run may be elsewhere.
 const MOVING: [Effect; 7] = [
     Effect::Navigated,
@@ -45,7 +48,7 @@ impl Runner<'_> {
             self.record(step.clone());
             self.permitted(&reason).await?;
             self.scope.allow(&url);
-            self.eyes.limit_sites(Some(self.scope.sites())).await;
+            self.fence.limit(self.scope.sites()).await?;
             self.steps.pop();
             step.problem = None;
         }
@@ -59,6 +62,7 @@ impl Runner<'_> {
             };
             self.tell(&what).await;
         }
+        self.fence.renew().await?;
         let acted = match self.eyes.act(&action, picture).await {
             Ok(acted) => acted,
             Err(Failure::Bad(reason)) => {
@@ -88,21 +92,33 @@ impl Runner<'_> {
         }
         self.record(step);
         if effects.iter().any(|effect| MOVING.contains(effect)) {
-            let now = self.eyes.scene().await?;
-            let left = self.scope.left(&self.scene, &now, &effects);
-            self.scene = now;
-            if let Some(reason) = left {
-                self.permitted(&reason).await?;
-                let urls = self.scene.windows.iter().filter_map(|window| window.url.as_deref());
-                urls.for_each(|url| self.scope.allow(url));
-            }
+            self.stay(&effects).await?;
         }
         Ok(self.kept_inside().await?.map_or(Ok(acted), Err))
     }
 
+    /// Looks whether the windows and pages are still those of the scope: a page may move while a model thinks.
+    pub(super) async fn stay(&mut self, effects: &[Effect]) -> Result<(), End> {
+        let now = match self.eyes.scene().await {
+            Err(Failure::Bad(_)) => {
+                sleep(BETWEEN).await;
+                self.eyes.scene().await?
+            }
+            seen => seen?,
+        };
+        let left = self.scope.left(&self.scene, &now, effects);
+        self.scene = now;
+        if let Some(reason) = left {
+            self.permitted(&reason).await?;
+            self.scope.allow_scene(&self.scene);
+            self.fence.limit(self.scope.sites()).await?;
+        }
+        Ok(())
+    }
+
     /// What the browser was kept from opening, after a person allowed it.
     pub(super) async fn kept_inside(&mut self) -> Result<Option<String>, End> {
-        let refused = self.eyes.limit_sites(Some(self.scope.sites())).await;
+        let refused = self.fence.refused().await?;
         let Some(last) = refused.last() else { return Ok(None) };
         for url in &refused {
             if self.scope.has(url) {
@@ -111,7 +127,7 @@ impl Runner<'_> {
             self.permitted(&outside(url)).await?;
             self.scope.allow(url);
         }
-        self.eyes.limit_sites(Some(self.scope.sites())).await;
+        self.fence.limit(self.scope.sites()).await?;
         Ok(Some(format!(
             "The browser did not open {last}. A person has allowed it now: try again."
         )))

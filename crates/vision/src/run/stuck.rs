@@ -11,6 +11,9 @@ const SAME_END: u32 = 6;
 /// Steps of any kind without effect before the run ends.
 const IDLE_END: u32 = 12;
 
+/// Steps without effect before the model is shown the whole screen again.
+const LOST_AFTER: u32 = 4;
+
 /// What was done without effect so far.
 #[derive(Debug, Default)]
 pub struct Repetition {
@@ -31,6 +34,11 @@ pub enum Advice {
 }
 
 impl Repetition {
+    /// Whether several steps in a row had no effect: now, and after as many more.
+    pub fn is_lost(&self) -> bool {
+        self.idle > 0 && self.idle.is_multiple_of(LOST_AFTER)
+    }
+
     /// Counts an action.
     pub fn count(&mut self, action: &Action, changed: bool) -> Advice {
         if changed {

@@ -2,11 +2,14 @@
 
 use std::{sync::Arc, time::Instant};
 
-use helmdeck_wire::observe::ObservedPicture;
+use helmdeck_wire::{observe::ObservedPicture, point::Rect};
 use serde_json::Value;
 
 use super::{
-    End, PATIENCE_MS, Runner, found, millis, picture_of, shortened, stuck::Advice, view_of,
+    End, PATIENCE_MS, Runner, found, millis, picture_of, shortened,
+    stuck::Advice,
+    targets::{Targets, around},
+    view_of,
 };
 use crate::{
     action::Action,
@@ -39,6 +42,7 @@ impl Runner<'_> {
         conversation: &mut Conversation,
     ) -> Result<Option<End>, End> {
         self.eyes.ready().await;
+        self.stay(&[]).await?;
         let began = Instant::now();
         let shot = last_shot(conversation);
         self.tell("thinking").await;
@@ -218,12 +222,9 @@ impl Runner<'_> {
                     return Ok(ended);
                 }
             }
-            let shown = self.shown(conversation, action, &acted).await?;
-            if let Some((shown, is_whole)) = shown {
-                collected.looked |= is_whole;
-                if let (Some(part), false) = (shown.part, matches!(action, Action::Zoom { .. })) {
-                    words.push(prompt::part(&conversation.view, part));
-                }
+            if let Some((shown, told)) = self.shown(conversation, action, &acted).await? {
+                collected.looked |= shown.part.is_none();
+                words.extend((!told.is_empty()).then_some(told));
                 picture = Some(shown);
             }
         }
@@ -241,35 +242,93 @@ impl Runner<'_> {
         End::question(text)
     }
 
-    /// The picture that shows what an action did, and whether it is the whole screen.
+    /// The picture that shows what an action did, and what to say of it.
     async fn shown(
         &self,
         conversation: &mut Conversation,
         action: &Action,
         acted: &Acted,
-    ) -> Result<Option<(Picture, bool)>, End> {
+    ) -> Result<Option<(Picture, String)>, End> {
         if let Action::Zoom { region } = action {
             return match self.eyes.zoom(*region).await {
-                Ok(shot) => Ok(Some((picture_of(&shot, true), false))),
+                Ok(shot) => Ok(Some((picture_of(&shot, true), String::new()))),
                 Err(Failure::Bad(_)) => Ok(None),
                 Err(other) => Err(other.into()),
             };
         }
         if *action == Action::Screenshot {
-            return Ok(Some((self.whole(conversation).await?, true)));
+            return Ok(Some((self.whole(conversation).await?, String::new())));
         }
         if !conversation.dialect.takes_parts() {
             return Ok(None);
         }
-        match &acted.observation.picture {
-            Some(seen) => match part_of(seen, conversation) {
-                Some(part) => Ok(Some((part, false))),
-                None => Ok(Some((self.whole(conversation).await?, true))),
-            },
-            None if acted.observation.changed == Some(true) => {
-                Ok(Some((self.whole(conversation).await?, true)))
-            }
+        let seen = &acted.observation;
+        if seen.picture.is_none() && seen.changed != Some(true) {
+            return self.after_nothing(conversation, action).await;
+        }
+        let targets = self.targets().await;
+        let changed = seen.picture.as_ref().map(|picture| picture.rect);
+        if let Some(found) = self.part_with(conversation, &targets, changed).await? {
+            let (part, told) = found;
+            let dialect = conversation.dialect;
+            let named = prompt::candidates(dialect, &conversation.view, &targets.found);
+            return Ok(Some((part, told + &named)));
+        }
+        let part = seen.picture.as_ref().filter(|_| !conversation.needs_whole());
+        if let Some(part) = part.and_then(|seen| part_of(seen, conversation)) {
+            let told = part.part.map(|rect| prompt::part(&conversation.view, rect));
+            return Ok(Some((part, told.unwrap_or_default())));
+        }
+        Ok(Some((self.whole(conversation).await?, String::new())))
+    }
+
+    /// What to show after an action that changed nothing. Where every picture is read anew, that is the place where it
+    /// acted, and now and then the whole screen.
+    async fn after_nothing(
+        &self,
+        conversation: &mut Conversation,
+        action: &Action,
+    ) -> Result<Option<(Picture, String)>, End> {
+        let sends_again = conversation.dialect.kept_pictures() == (1, 0);
+        let Some(at) = action.pixel().filter(|_| sends_again) else { return Ok(None) };
+        if self.repetition.is_lost() {
+            return Ok(Some((self.whole(conversation).await?, String::new())));
+        }
+        // A part with the targets still shows what is needed.
+        if conversation.base().is_some() {
+            return Ok(None);
+        }
+        self.crop(conversation, around(at, conversation.view.screen)).await
+    }
+
+    /// The part of the screen with what the next step needs, if programs tell where it is.
+    pub(super) async fn part_with(
+        &self,
+        conversation: &Conversation,
+        targets: &Targets,
+        changed: Option<Rect>,
+    ) -> Result<Option<(Picture, String)>, End> {
+        let region = targets.region(conversation.view.screen, changed);
+        match region.filter(|_| conversation.dialect.takes_parts()) {
+            Some(region) => self.crop(conversation, region).await,
             None => Ok(None),
+        }
+    }
+
+    /// A part of the screen in the scale of the whole picture, and what to say of it.
+    async fn crop(
+        &self,
+        conversation: &Conversation,
+        region: Rect,
+    ) -> Result<Option<(Picture, String)>, End> {
+        let view = &conversation.view;
+        match self.eyes.crop(region, view.size_in_picture(region)).await {
+            Ok(shot) => {
+                let part = Picture { suffices: true, ..picture_of(&shot, true) };
+                Ok(Some((part, prompt::part(view, region))))
+            }
+            Err(Failure::Bad(_)) => Ok(None),
+            Err(other) => Err(other.into()),
         }
     }
 
@@ -298,6 +357,7 @@ fn part_of(seen: &ObservedPicture, conversation: &Conversation) -> Option<Pictur
         data: Some(Arc::from(seen.data.as_str())),
         size,
         part: Some(seen.rect),
+        suffices: false,
     })
 }
 

@@ -15,7 +15,7 @@ use helmdeck_vision::{
 };
 use helmdeck_wire::{
     aim::{Hit, Source},
-    observe::{Effect, Observation},
+    observe::{Effect, Observation, ObservedPicture, ShotId},
     point::{Pixel, Rect},
     site::Site,
     tree::Candidate,
@@ -39,6 +39,15 @@ pub struct Thing {
     pub shows: &'static str,
     /// Address of the page after the click.
     pub opens: Option<&'static str>,
+}
+
+pub fn label(name: &'static str, x: i32, y: i32) -> Thing {
+    Thing { role: "text", ..button(name, x, y) }
+}
+
+/// The picture that a size has here.
+fn data((width, height): (u32, u32)) -> String {
+    format!("iVBORw0KGgo={width}x{height};")
 }
 
 pub fn button(name: &'static str, x: i32, y: i32) -> Thing {
@@ -65,6 +74,11 @@ pub struct State {
     /// The sites that the browser may open.
     pub sites: Option<Vec<Site>>,
     pub refused: Vec<String>,
+    /// How often they were limited, and whether that fails.
+    pub limits: usize,
+    pub cannot_limit: bool,
+    /// Where the page is when it is looked at next, from the last to the first.
+    pub moves: Vec<&'static str>,
 }
 
 /// The screen. It knows what was really done to it: that is the oracle.
@@ -95,7 +109,7 @@ impl Screen {
         })
     }
 
-    fn do_it(&self, action: &Action) -> Result<Observation, Failure> {
+    fn do_it(&self, action: &Action, picture: bool) -> Result<Observation, Failure> {
         let mut state = self.state.lock();
         if let Some(failure) = state.failures.pop() {
             return Err(failure);
@@ -122,7 +136,15 @@ impl Screen {
                 let (role, name) = (thing.role.to_owned(), thing.name.to_owned());
                 let hit = Hit { role, name, ..Hit::default() };
                 let changed = thing.effect != Effect::NoVisibleChange;
+                let seen = ObservedPicture {
+                    id: ShotId("shot-change".to_owned()),
+                    media_type: "image/png".to_owned(),
+                    data: data((thing.rect.width, thing.rect.height)),
+                    rect: thing.rect,
+                    scale: 1.0,
+                };
                 Ok(Observation {
+                    picture: (changed && picture).then_some(seen),
                     changed: Some(changed),
                     effect: Some(thing.effect),
                     effects: vec![thing.effect],
@@ -148,28 +170,24 @@ impl Eyes for Screen {
             state.looks += 1;
             let rect = Rect { x: 0, y: 0, width: WIDTH, height: HEIGHT };
             let id = format!("shot-{}", state.looks);
-            let (media_type, data) = ("image/png".to_owned(), "iVBORw0KGgo=".into());
-            Ok(Shot { id, media_type, data, size: rule.size(WIDTH, HEIGHT), rect })
+            let (media_type, size) = ("image/png".to_owned(), rule.size(WIDTH, HEIGHT));
+            Ok(Shot { id, media_type, data: data(size).into(), size, rect })
         }
         .boxed()
     }
 
     fn zoom(&self, region: Rect) -> Seen<'_, Shot> {
-        async move {
-            let (media_type, data) = ("image/png".to_owned(), "iVBORw0KGgo=".into());
-            Ok(Shot {
-                id: "shot-zoom".to_owned(),
-                media_type,
-                data,
-                size: (800, 500),
-                rect: region,
-            })
-        }
-        .boxed()
+        self.crop(region, (800, 500))
     }
 
-    fn act<'a>(&'a self, action: &'a Action, _: bool) -> Seen<'a, Acted> {
-        async move { Ok(Acted { observation: self.do_it(action)?, text: None }) }.boxed()
+    fn crop(&self, region: Rect, size: (u32, u32)) -> Seen<'_, Shot> {
+        let (id, media_type) = ("shot-zoom".to_owned(), "image/png".to_owned());
+        let shot = Shot { id, media_type, data: data(size).into(), size, rect: region };
+        async move { Ok(shot) }.boxed()
+    }
+
+    fn act<'a>(&'a self, action: &'a Action, picture: bool) -> Seen<'a, Acted> {
+        async move { Ok(Acted { observation: self.do_it(action, picture)?, text: None }) }.boxed()
     }
 
     fn find<'a>(&'a self, name: &'a str) -> Seen<'a, Vec<Candidate>> {
@@ -207,23 +225,33 @@ impl Eyes for Screen {
 
     fn scene(&self) -> Seen<'_, Scene> {
         async move {
+            let mut state = self.state.lock();
+            if let Some(url) = state.moves.pop() {
+                state.url = url.to_owned();
+            }
             let window = SceneWindow {
                 title: "Shop".to_owned(),
                 class: "Chromium".to_owned(),
-                url: Some(self.state.lock().url.clone()),
+                url: Some(state.url.clone()),
                 rect: Rect { x: 0, y: 0, width: WIDTH, height: HEIGHT },
                 focused: true,
+                browser: true,
+                ..SceneWindow::default()
             };
             Ok(Scene { windows: vec![window], focus: None })
         }
         .boxed()
     }
 
-    fn limit_sites(&self, sites: Option<Vec<Site>>) -> BoxFuture<'_, Vec<String>> {
+    fn limit_sites(&self, sites: Option<Vec<Site>>) -> Seen<'_, Vec<String>> {
         let mut state = self.state.lock();
+        state.limits += 1;
+        if state.cannot_limit {
+            return async { Err(Failure::Bad("no answer".to_owned())) }.boxed();
+        }
         state.sites = sites;
         let refused = std::mem::take(&mut state.refused);
-        async { refused }.boxed()
+        async { Ok(refused) }.boxed()
     }
 
     fn tell<'a>(&'a self, status: &'a str) -> BoxFuture<'a, ()> {
