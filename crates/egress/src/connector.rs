@@ -14,7 +14,7 @@ use tokio_rustls::{
     rustls::{Error as TlsError, pki_types::ServerName},
 };
 
-use crate::{Cidr, EgressError, Gate, Policy, Scheme, Target};
+use crate::{Cidr, EgressError, Gate, Policy, Resolve, Scheme, Target};
 
 /// How long a server may take for its TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -84,6 +84,12 @@ impl Connector {
     pub fn for_services() -> Result<Self, TlsError> {
         let all = Cidr::list("0.0.0.0/0,::/0").unwrap_or_default();
         Self::new(Policy::new(all, Vec::new()))
+    }
+
+    /// Resolves names with `resolver`.
+    #[must_use]
+    pub fn with_resolver(self, resolver: impl Resolve) -> Self {
+        Self { gate: self.gate.with_resolver(resolver), ..self }
     }
 
     /// Connects to a host and port.

@@ -7,15 +7,13 @@ use helmdeck_wire::{error::with_causes, model::ModelOutcome};
 use http::{HeaderMap, Method, Response, StatusCode};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
-use tokio::{
-    sync::OwnedSemaphorePermit,
-    time::{Instant, sleep, timeout_at},
-};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
     Family, Malformed,
     body::{Body, Schemas},
     budget::Claim,
+    calls::Permit,
     conversation::Usage,
     error::{GatewayError, Trigger},
     estimate,
@@ -124,8 +122,7 @@ impl Gateway {
 
     /// One request to the provider.
     async fn call(&self, attempt: &Attempt<'_>) -> Result<Answer, GatewayError> {
-        let permit =
-            self.shared.calls.clone().try_acquire_owned().map_err(|_| GatewayError::Busy)?;
+        let permit = self.shared.calls.begin(&attempt.asked.caller.subject)?;
         let mut meter = self.meter(attempt).await?;
         let deadlines = self.shared.settings.deadlines;
         let (streams, began) = (attempt.asked.stream, Instant::now());
@@ -185,7 +182,8 @@ impl Gateway {
             .iter()
             .find_map(|name| asked.body.value(name)?.as_u64());
         let most = facts.as_ref().and_then(|facts| facts.max_output).unwrap_or(USUAL_OUTPUT);
-        let output = asked_output.unwrap_or(USUAL_OUTPUT.min(most));
+        let answers = asked.body.value("n").and_then(|n| n.as_u64()).unwrap_or(1).max(1);
+        let output = asked_output.unwrap_or(USUAL_OUTPUT.min(most)).saturating_mul(answers);
         let usage = Usage { input: *estimated_input, output, ..Usage::default() };
         let claim = Claim {
             caller,
@@ -212,7 +210,7 @@ impl Gateway {
             latency_ms: 0,
             outcome: ModelOutcome::Cancelled,
         };
-        Ok(Meter::new(row, facts.clone(), reservation, self.shared.records.clone()))
+        Ok(Meter::new("chat", row, facts.clone(), reservation, self.shared.records.clone()))
     }
 
     fn created(&self) -> i64 {
@@ -253,7 +251,7 @@ impl Attempt<'_> {
         &self,
         response: Response<Incoming>,
         mut meter: Meter,
-        _permit: OwnedSemaphorePermit,
+        _permit: Permit,
         (deadline, after): (Instant, Duration),
         created: i64,
     ) -> Result<Answer, GatewayError> {
@@ -317,7 +315,7 @@ impl Attempt<'_> {
         &self,
         response: Response<Incoming>,
         meter: Meter,
-        permit: OwnedSemaphorePermit,
+        permit: Permit,
         (idle, deadline): (Duration, Instant),
         created: i64,
     ) -> Result<Answer, GatewayError> {

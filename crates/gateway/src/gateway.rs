@@ -18,25 +18,24 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use parking_lot::Mutex;
 use rustls::Error as TlsError;
 use time::OffsetDateTime;
-use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
 use crate::{
     Family, Invalid,
     body::Body,
     budget::{Ledger, Run},
+    calls::Calls,
     catalogue::Catalogue,
+    conversation::Usage,
     error::GatewayError,
     meter::Records,
     model_id::ModelId,
-    models::Facts,
+    models::{Facts, dollars},
     provider::Provider,
     settings::Settings,
     upstream::Upstream,
 };
 
-/// How many calls may run at once. A request and its answer are in memory meanwhile.
-const MAX_CALLS: usize = 64;
 /// How many waits that providers asked for are remembered.
 const MAX_COOLING: usize = 1000;
 
@@ -54,7 +53,7 @@ pub(crate) struct Shared {
     pub ledger: Ledger,
     pub records: Arc<Records>,
     pub catalogue: Catalogue,
-    pub calls: Arc<Semaphore>,
+    pub calls: Calls,
     /// Until when a provider asked not to be called, by model and key.
     cooling: Mutex<HashMap<(ModelId, u64), Instant>>,
     now: Now,
@@ -101,6 +100,8 @@ pub enum AnswerBody {
 pub const MODEL: HeaderName = HeaderName::from_static("x-helmdeck-model");
 /// The model that was asked for, if another one answered.
 pub const INSTEAD_OF: HeaderName = HeaderName::from_static("x-helmdeck-instead-of");
+/// Tells SDKs whether to send a request again. Those of OpenAI and Anthropic obey it.
+pub const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 /// Fields of the request that the model's provider has no equivalent for.
 pub const IGNORED: HeaderName = HeaderName::from_static("x-helmdeck-ignored");
 
@@ -122,7 +123,7 @@ impl Gateway {
             ledger: Ledger::default(),
             records: Arc::new(records),
             catalogue: Catalogue::default(),
-            calls: Arc::new(Semaphore::new(MAX_CALLS)),
+            calls: Calls::default(),
             cooling: Mutex::default(),
             now,
         };
@@ -236,6 +237,12 @@ impl Gateway {
         known.or_else(|| provider.is_local.then(Facts::default))
     }
 
+    /// Dollars for what a call used, if its provider says so or the price is known.
+    pub fn cost(&self, id: &ModelId, usage: &Usage) -> Option<f64> {
+        let facts = || self.facts(id, self.provider(id).ok()?);
+        usage.cost.or_else(|| facts().map(|facts| dollars(facts.cost(usage))))
+    }
+
     /// The budget of a caller.
     pub(crate) async fn budget(&self, caller: &str) -> Result<ModelBudgetRow, GatewayError> {
         let own = self.shared.store.model_budget(caller).await?;
@@ -276,6 +283,7 @@ fn telling(first: &mut Option<GatewayError>, error: GatewayError) {
 /// would look like a problem of the client's token.
 fn refusal_of(family: Family, error: GatewayError) -> Result<Answer, GatewayError> {
     let openai = |family| matches!(family, Family::Chat | Family::Responses);
+    let is_unpaid = error.says_later();
     match error {
         GatewayError::Refused { status, retry_after, answer: (from, body), .. }
             if !matches!(status.as_u16(), 401 | 403)
@@ -284,6 +292,10 @@ fn refusal_of(family: Family, error: GatewayError) -> Result<Answer, GatewayErro
                 && (from == family || openai(from) && openai(family)) =>
         {
             let mut answer = Answer::json(status, body);
+            // SDKs repeat these on their own.
+            if !is_unpaid && matches!(status.as_u16(), 408 | 409 | 500..) {
+                answer.headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
+            }
             if let Some(wait) = retry_after {
                 let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
                 answer.headers.insert(header::RETRY_AFTER, seconds.into());

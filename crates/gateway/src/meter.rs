@@ -42,15 +42,17 @@ pub struct Records {
 }
 
 impl Meter {
-    /// Begins to measure. `row` says who calls what.
+    /// Begins to measure. `operation` is its name in traces, `row` says who calls what.
     pub fn new(
+        operation: &'static str,
         row: ModelCall,
         price: Option<Facts>,
         reservation: Reservation,
         records: Arc<Records>,
     ) -> Self {
-        let mut span = helmdeck_telemetry::start(|| format!("chat {}", row.model), Kind::Client);
-        span.set("gen_ai.operation.name", "chat");
+        let mut span =
+            helmdeck_telemetry::start(|| format!("{operation} {}", row.model), Kind::Client);
+        span.set("gen_ai.operation.name", operation);
         span.set("gen_ai.provider.name", row.provider.as_str());
         span.set("gen_ai.request.model", row.model.as_str());
         span.set("enduser.id", row.caller.as_str());

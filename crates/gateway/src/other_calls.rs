@@ -130,7 +130,7 @@ impl Gateway {
             latency_ms: 0,
             outcome: ModelOutcome::Cancelled,
         };
-        Ok(Meter::new(row, facts, reservation, self.shared.records.clone()))
+        Ok(Meter::new("embeddings", row, facts, reservation, self.shared.records.clone()))
     }
 
     /// Sends a request once, and reads the whole answer.
@@ -141,8 +141,7 @@ impl Gateway {
         path: &str,
         body: Vec<u8>,
     ) -> Result<bytes::Bytes, GatewayError> {
-        let _permit =
-            self.shared.calls.clone().try_acquire_owned().map_err(|_| GatewayError::Busy)?;
+        let _permit = self.shared.calls.begin(&asked.caller.subject)?;
         let key = self.key(&asked.caller, provider).await?;
         let after = self.shared.settings.deadlines.whole;
         let deadline = Instant::now() + after;

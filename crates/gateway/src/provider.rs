@@ -148,15 +148,18 @@ impl Provider {
         }
     }
 
+    /// Whether requests of a family pass to a model as they are.
+    pub fn speaks(&self, family: Family, model: &str) -> bool {
+        self.families.contains(&family)
+            // OpenRouter speaks Messages for all models, but loses nothing only for Anthropic's.
+            && (self.name != "openrouter"
+                || family != Family::Messages
+                || model.starts_with("anthropic/"))
+    }
+
     /// The family in which a request of a client is sent. `listed` is what the table of models says.
     pub fn family_for(&self, client: Family, model: &str, listed: Option<Family>) -> Family {
-        let speaks = |family: Family| {
-            self.families.contains(&family)
-                // OpenRouter speaks Messages for all models, but loses nothing only for Anthropic's.
-                && (self.name != "openrouter"
-                    || family != Family::Messages
-                    || model.starts_with("anthropic/"))
-        };
+        let speaks = |family: Family| self.speaks(family, model);
         let preferred = self.families.first().copied().unwrap_or(Family::Chat);
         match listed.filter(|family| speaks(*family)) {
             Some(only) => only,

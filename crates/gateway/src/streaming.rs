@@ -9,18 +9,17 @@ use http::StatusCode;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use serde_json::Value;
-use tokio::{
-    sync::OwnedSemaphorePermit,
-    time::{Instant, timeout_at},
-};
+use tokio::time::{Instant, timeout_at};
 
 use crate::{
     Family, Malformed,
+    calls::Permit,
     conversation::{Delta, StreamFailure},
     error::GatewayError,
     family::{Decode, Encode},
     json::list,
     meter::Meter,
+    responses::Indexes,
     sse::{Event, Parser},
 };
 
@@ -29,6 +28,8 @@ pub struct Streaming {
     provider: String,
     body: Incoming,
     parser: Parser,
+    /// For streams of Responses.
+    indexes: Option<Indexes>,
     decoder: Box<dyn Decode>,
     encoder: Box<dyn Encode>,
     /// Whether the client gets the events of the provider as they are.
@@ -42,7 +43,7 @@ pub struct Streaming {
     ready: VecDeque<(Event, Vec<Delta>)>,
     done: bool,
     /// One of the calls that may run at once.
-    _permit: OwnedSemaphorePermit,
+    _permit: Permit,
 }
 
 /// How a stream is read and written.
@@ -81,12 +82,13 @@ impl Streaming {
         body: Incoming,
         way: &Way,
         meter: Meter,
-        permit: OwnedSemaphorePermit,
+        permit: Permit,
     ) -> Result<Self, GatewayError> {
         let mut streaming = Self {
             provider: provider.to_owned(),
             body,
             parser: Parser::default(),
+            indexes: (way.from == Family::Responses).then(Indexes::default),
             decoder: way.from.decoder(&way.id),
             encoder: way.to.encoder(way.created, way.with_usage),
             passes: way.passes,
@@ -149,6 +151,14 @@ impl Streaming {
 
     /// The next event of the provider.
     async fn event(&mut self) -> Result<Event, Stopped> {
+        let mut event = self.sent_event().await?;
+        if let Some(indexes) = &mut self.indexes {
+            indexes.complete(&mut event);
+        }
+        Ok(event)
+    }
+
+    async fn sent_event(&mut self) -> Result<Event, Stopped> {
         loop {
             match self.parser.event() {
                 Ok(Some(event)) => return Ok(event),

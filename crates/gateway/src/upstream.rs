@@ -172,7 +172,106 @@ pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        io,
+        net::IpAddr,
+        pin::Pin,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+    };
+
+    use helmdeck_egress::Resolve;
+    use helmdeck_wire::ErrorCode;
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpListener,
+    };
+
     use super::*;
+    use crate::Family;
+
+    /// Says that every name is on this machine.
+    struct Here;
+
+    impl Resolve for Here {
+        fn resolve<'a, 'b, 'c>(
+            &'a self,
+            _: &'b str,
+        ) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'c>>
+        where
+            'a: 'c,
+            'b: 'c,
+            Self: 'c,
+        {
+            Box::pin(async { Ok(vec![IpAddr::from([127, 0, 0, 1])]) })
+        }
+    }
+
+    /// A provider that sends everyone elsewhere, its port, and how often it was asked.
+    async fn redirecting() -> (u16, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counted = asked.clone();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                counted.fetch_add(1, Ordering::SeqCst);
+                let mut head = [0; 1024];
+                let _ = stream.read(&mut head).await;
+                let answer = format!(
+                    "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:{port}/private\r\n\
+                     content-length: 0\r\n\r\n"
+                );
+                let _ = stream.write_all(answer.as_bytes()).await;
+            }
+        });
+        (port, asked)
+    }
+
+    async fn send(address: &str, is_configured: bool) -> Result<Response<Incoming>, GatewayError> {
+        let policy = Policy::new(Vec::new(), Vec::new());
+        let upstream = Upstream {
+            guarded: Connector::new(policy).unwrap().with_resolver(Here),
+            services: Connector::for_services().unwrap().with_resolver(Here),
+            hasher: RandomState::new(),
+        };
+        let provider =
+            Provider { is_configured, ..Provider::custom("relay", Family::Chat, address) };
+        let after = Duration::from_secs(10);
+        let request = Outgoing {
+            provider: &provider,
+            path: "/models",
+            method: Method::GET,
+            headers: HeaderMap::new(),
+            key: None,
+            body: Vec::new(),
+            deadline: (Instant::now() + after, after),
+        };
+        upstream.send(request).await
+    }
+
+    #[tokio::test]
+    async fn a_private_address_is_refused_unless_the_operator_chose_it_also_behind_a_name() {
+        let (port, asked) = redirecting().await;
+        for host in ["127.0.0.1", "models.test"] {
+            let address = format!("http://{host}:{port}");
+            let refused = send(&address, false).await.err().unwrap();
+            assert_eq!(refused.code(), ErrorCode::EgressDenied, "{host}: {refused}");
+            assert_eq!(asked.swap(0, Ordering::SeqCst), 0, "{host}");
+            send(&address, true).await.unwrap();
+            assert_eq!(asked.swap(0, Ordering::SeqCst), 1, "{host}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_redirect_is_an_answer_and_not_followed() {
+        let (port, asked) = redirecting().await;
+        let answer = send(&format!("http://127.0.0.1:{port}"), true).await.unwrap();
+        assert_eq!(answer.status(), 307);
+        assert_eq!(asked.load(Ordering::SeqCst), 1);
+    }
 
     #[test]
     fn a_wait_is_read_in_every_form() {

@@ -12,7 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use helmdeck_gateway::{
-    Answer, AnswerBody, Asked, Body, Family, Gateway, GatewayError, Run, nanos,
+    Answer, AnswerBody, Asked, Body, Family, Gateway, GatewayError, Run, SHOULD_RETRY, nanos,
 };
 use helmdeck_sessions::Caller;
 use helmdeck_store::ModelBudgetRow;
@@ -39,8 +39,6 @@ const RUN: &str = "x-helmdeck-run";
 const RUN_TOKENS: &str = "x-helmdeck-run-tokens";
 /// How many dollars it may use.
 const RUN_USD: &str = "x-helmdeck-run-usd";
-/// Tells SDKs whether to send a request again. Both obey it.
-const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 /// How Anthropic's SDKs send their key.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
