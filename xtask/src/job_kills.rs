@@ -1,6 +1,12 @@
 //! `cargo xtask job-kills`: kills the server amid jobs, and accounts for every one of them.
 
-use std::{ffi::OsString, process::ExitCode, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    ffi::OsString,
+    process::ExitCode,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use helmdeck_testkit::{Client, Desk, Page, Server, Site};
 use serde_json::{Value, json};
@@ -35,7 +41,15 @@ pub fn run(args: &[OsString]) -> ExitCode {
 }
 
 async fn all(rounds: usize) -> Vec<String> {
-    let site = Site::start(|_| Page::html("<title>kills</title>")).await;
+    let visits: Visits = Arc::default();
+    let visited = visits.clone();
+    let site = Site::start(move |path| {
+        if let Ok(mut visits) = visited.lock() {
+            *visits.entry(path.to_owned()).or_default() += 1;
+        }
+        Page::html("<title>kills</title>")
+    })
+    .await;
     let mut server = Server::start_with(&[("HELMDECK_EGRESS_ALLOWLIST", "127.0.0.1/32")]);
     let mut wrong = Vec::new();
     println!("| round | killed after | completed | failed | cancelled |\n|---|---|---|---|---|");
@@ -47,9 +61,9 @@ async fn all(rounds: usize) -> Vec<String> {
         desk.run("mkdir -p /workspace/w").await;
         let mut jobs = Vec::new();
         for number in 0..JOBS {
-            let (pack, input) = job(number, &desk.id, &site.url("/"), round);
+            let (pack, input) = job(number, &desk.id, &site.url(&mark(round, number)), round);
             let answer = client.post(&format!("/api/v1/packs/{pack}"), &input).await.expect(202);
-            jobs.push((pack, text(&answer.json(), "job_id")));
+            jobs.push((number, pack, text(&answer.json(), "job_id")));
         }
         tokio::time::sleep(delay).await;
         let session = desk.id.clone();
@@ -57,19 +71,23 @@ async fn all(rounds: usize) -> Vec<String> {
         server.restart();
         let client = server.client("kills", "sessions:*");
         let mut counts = [0; 3];
-        for (pack, id) in jobs {
+        let mut completed = BTreeMap::new();
+        for (number, pack, id) in jobs {
             let path = format!("/api/v1/jobs/{id}?wait_s=45");
             let ended = client.get(&path).await.expect(200).json();
             let state = text(&ended, "state");
             let reason = ended.get("error").map(|error| text(error, "message"));
             match state.as_str() {
-                "completed" => counts[0] += 1,
+                "completed" => {
+                    counts[0] += 1;
+                    completed.insert(number, pack);
+                }
                 "failed" if reason.is_some_and(|reason| !reason.is_empty()) => counts[1] += 1,
                 "cancelled" => counts[2] += 1,
                 _ => wrong.push(format!("round {round}: {pack} {id} is {state}: {ended}")),
             }
         }
-        wrong.extend(twice(&client, &session, round).await);
+        wrong.extend(check_marks(&client, &session, round, &visits, &completed).await);
         let [completed, failed, cancelled] = counts;
         println!(
             "| {} | {} ms | {completed} | {failed} | {cancelled} |",
@@ -81,9 +99,18 @@ async fn all(rounds: usize) -> Vec<String> {
     wrong
 }
 
-/// Five kinds of jobs. Those that write append a line, so that a second run shows.
+/// How often each path of the site was asked for.
+type Visits = Arc<Mutex<HashMap<String, usize>>>;
+
+/// What a job of a round leaves: a path of the site, or a name of a file.
+fn mark(round: usize, number: usize) -> String {
+    format!("/round-{round}-{number}")
+}
+
+/// Five kinds of jobs. Each leaves a mark, so that a second run shows, and a completed one that never
+/// ran: a line in a file, a file that may be written twice, or a visit of the site.
 fn job(number: usize, session: &str, url: &str, round: usize) -> (&'static str, Value) {
-    let mark = format!("sleep 0.5; echo {number} >> /workspace/w/round-{round}; sleep 0.5");
+    let script = format!("sleep 0.5; echo {number} >> /workspace/w/round-{round}; sleep 0.5");
     let code = format!(
         "import time\ntime.sleep(0.5)\nopen('/workspace/w/round-{round}', 'a').write('{number}\\n')"
     );
@@ -91,7 +118,7 @@ fn job(number: usize, session: &str, url: &str, round: usize) -> (&'static str, 
         0 => (
             "cmd.run",
             json!({
-                "_session_id": session, "clone_path": "/workspace/w", "command": ["sh", "-c", mark],
+                "_session_id": session, "clone_path": "/workspace/w", "command": ["sh", "-c", script],
                 "wait_s": 0,
             }),
         ),
@@ -99,25 +126,56 @@ fn job(number: usize, session: &str, url: &str, round: usize) -> (&'static str, 
         2 => (
             "fs.write",
             json!({
-                "_session_id": session, "clone_path": "/workspace/w", "path": format!("f{number}"),
+                "_session_id": session, "clone_path": "/workspace/w", "path": mark(round, number).trim_start_matches('/'),
                 "content": "x", "wait_s": 0,
             }),
         ),
-        3 => ("python.run", json!({ "code": "import time; time.sleep(1)", "wait_s": 0 })),
+        3 => {
+            let code = format!(
+                "import time, urllib.request\ntime.sleep(0.5)\nurllib.request.urlopen('{url}')\ntime.sleep(0.5)"
+            );
+            ("python.run", json!({ "code": code, "wait_s": 0 }))
+        }
         _ => ("http.fetch", json!({ "url": url, "wait_s": 0 })),
     }
 }
 
-/// Lines that are in the file more than once: a job ran twice.
-async fn twice(client: &Client, session: &str, round: usize) -> Vec<String> {
+/// Compares the marks with what became of the jobs: none ran twice, and a completed one ran.
+async fn check_marks(
+    client: &Client,
+    session: &str,
+    round: usize,
+    visits: &Visits,
+    completed: &BTreeMap<usize, &'static str>,
+) -> Vec<String> {
     let path = format!("/api/v1/sessions/{session}/exec");
-    let command = format!("sort /workspace/w/round-{round} 2>/dev/null | uniq -d");
+    let command = format!("cd /workspace/w && cat round-{round}; ls");
     let answer = client.post(&path, &json!({ "command": command })).await;
     if answer.status != 200 {
         return vec![format!("round {round}: the session did not survive: {}", answer.text())];
     }
-    let repeated = text(&answer.json(), "stdout");
-    repeated.lines().map(|line| format!("round {round}: job {line} ran twice")).collect()
+    let written = text(&answer.json(), "stdout");
+    let lines = |wanted: &str| written.lines().filter(|line| *line == wanted).count();
+    let visited = |path: &str| {
+        visits.lock().ok().and_then(|visits| visits.get(path).copied()).unwrap_or_default()
+    };
+    let mut wrong = Vec::new();
+    for number in 0..JOBS {
+        // Files keep their name when they are written again, which is declared safe.
+        let marks = match number % 5 {
+            0 | 1 => lines(&number.to_string()),
+            2 => lines(&mark(round, number).trim_start_matches('/')),
+            _ => visited(&mark(round, number)),
+        };
+        match completed.get(&number) {
+            _ if marks > 1 => wrong.push(format!("round {round}: job {number} ran {marks} times")),
+            Some(pack) if marks == 0 => {
+                wrong.push(format!("round {round}: {pack} {number} completed and left no mark"));
+            }
+            _ => {}
+        }
+    }
+    wrong
 }
 
 fn text(value: &Value, field: &str) -> String {

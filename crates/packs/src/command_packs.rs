@@ -156,10 +156,15 @@ fn pack(name: &str, program: PathBuf, declared: Declared) -> Pack {
         }
     };
     let default = format!("Run {name}, a program of the operator.");
+    // In a session of the caller, its programs could read the values.
+    let session = match declared.from_server.is_empty() {
+        true => SessionNeed::OneShot(Mode::Headless),
+        false => SessionNeed::Private(Mode::Headless),
+    };
     let mut pack = Pack::new(name, run)
         .doc(declared.description.as_deref().unwrap_or(&default))
         .nature(Nature { open_world: true, ..Nature::default().in_sandbox() })
-        .session(SessionNeed::OneShot(Mode::Headless))
+        .session(session)
         .timeout_s(declared.timeout_s + 60)
         .routing(Routing {
             accepts: &["json"],
@@ -184,6 +189,8 @@ async fn run(
     let gone = |error: io::Error| {
         PackError::new(ErrorCode::NotReady, format!("the program cannot be read: {error}"))
     };
+    let values = declared.from_server.iter().filter_map(|name| declared.env.get(name));
+    values.for_each(|value| context.secrets.add(value));
     let content = tokio::fs::read(program).await.map_err(gone)?;
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let folder = JobFolder::of(context);

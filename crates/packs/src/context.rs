@@ -14,7 +14,8 @@ use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 
 use crate::{
-    Endpoint, Endpoints, HttpClient, JobArtifacts, Models, OwnApi, PackError, PackResult, Secrets,
+    Endpoint, Endpoints, HttpClient, JobArtifacts, Models, OwnApi, PackError, PackResult,
+    RunRegistry, Secrets,
     docling::Docling,
     engine::Progress,
     toolset::{Toolset, not_installed},
@@ -44,6 +45,7 @@ pub struct Context {
     pub(crate) docling: Option<Docling>,
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) known_hosts: Option<PathBuf>,
+    pub(crate) runs: Arc<dyn RunRegistry>,
     pub(crate) session: Option<Session>,
     pub(crate) progress: Arc<Mutex<Progress>>,
 }
@@ -94,6 +96,19 @@ impl Context {
             return Err(body.into());
         }
         Ok(state)
+    }
+
+    /// Explains an error about a path that this session does not have. It may be in another one.
+    pub(crate) fn elsewhere(&self, field: &str, path: &str, error: PackError) -> PackError {
+        let text = error.to_string();
+        let is_missing = ["cannot be entered", "No such file"].iter().any(|it| text.contains(it));
+        let Some(session) = self.session.as_ref().filter(|_| is_missing) else { return error };
+        let message = format!(
+            "{field}: {path} does not exist in session {}: files of earlier calls are only in the \
+             session that these calls returned; pass its `_session_id`",
+            session.id()
+        );
+        PackError::invalid(field, message)
     }
 
     /// Runs a program in the session and returns its standard output. Fails if it fails.

@@ -32,7 +32,8 @@ pub struct Source {
     pub source_url: Option<String>,
     /// The document in base64. For large ones, upload an artifact and pass its key.
     #[serde(default)]
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1, max = 11_184_812))]
+    #[schemars(extend("x-expected" = "base64 of at most 8 MiB; upload more with POST /api/v1/artifacts"))]
     pub source_b64: Option<String>,
     /// Key of an artifact.
     #[serde(default)]
@@ -179,6 +180,9 @@ impl Delivered {
         match state.exit_code {
             Some(0) => serde_json::from_str(written)
                 .map_err(|error| PackError::failed(format!("read-document: {error}"))),
+            Some(2) if self.bytes.is_none() => {
+                Err(context.elsewhere("path", &self.path, refusal(written)))
+            }
             Some(2) => Err(refusal(written)),
             _ => Err(failed("read-document", &state)),
         }

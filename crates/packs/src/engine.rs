@@ -4,7 +4,9 @@
 //! order; callers take turns. A job whose server was killed begins again if it never began or is
 //! resumable, and fails with a reason otherwise.
 
+mod audited;
 mod earlier;
+mod ending;
 mod progress;
 mod queue;
 mod recovery;
@@ -21,7 +23,7 @@ use std::{
 use helmdeck_gateway::Gateway;
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Caller, Clock, Sessions};
-use helmdeck_store::{Artifacts, JobFilter, Store, StoredJob, Vault};
+use helmdeck_store::{Artifacts, Audit, JobFilter, Store, StoredJob, Vault};
 use helmdeck_wire::{
     ErrorCode, SessionId,
     job::{Job, JobId, JobList, JobState},
@@ -33,8 +35,13 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Docling, Endpoints, HttpClient, OwnApi, Pack, PackError, PackResult, Switch, Webhook,
-    command_packs::CommandPacks, models, pack::disabled, packs, session_use::NamedSession,
+    Docling, Endpoints, HttpClient, OwnApi, Pack, PackError, PackResult, RunRegistry, Switch,
+    Webhook,
+    command_packs::CommandPacks,
+    models,
+    pack::disabled,
+    packs,
+    session_use::{NamedSession, check_named},
     webhook::Sender,
 };
 pub use progress::Progress;
@@ -57,11 +64,18 @@ pub struct Limits {
     pub running_per_caller: usize,
     /// How many jobs of one caller wait for their turn.
     pub waiting_per_caller: usize,
+    /// How large the inputs of these jobs are together.
+    pub waiting_bytes_per_caller: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { running: 16, running_per_caller: 8, waiting_per_caller: 2000 }
+        Self {
+            running: 16,
+            running_per_caller: 8,
+            waiting_per_caller: 2000,
+            waiting_bytes_per_caller: 64 << 20,
+        }
     }
 }
 
@@ -69,6 +83,8 @@ impl Default for Limits {
 pub struct Services {
     /// The store.
     pub store: Store,
+    /// The audit log.
+    pub audit: Audit,
     /// All sessions.
     pub sessions: Sessions,
     /// Requests to web servers.
@@ -95,6 +111,8 @@ pub struct Services {
     pub runtime: Arc<dyn Runtime>,
     /// A file of host keys that SSH clients trust, if there is one.
     pub known_hosts: Option<PathBuf>,
+    /// Where runs are registered that people watch.
+    pub runs: Arc<dyn RunRegistry>,
 }
 
 /// Options of a call besides the pack's input.
@@ -147,7 +165,7 @@ impl Engine {
         let webhooks = Sender {
             store: services.store.clone(),
             vault: services.vault.clone(),
-            http: services.http.clone(),
+            http: audited::client_of_webhooks(&services.http, &services.audit),
             clock: services.clock.clone(),
             due: Arc::default(),
         };
@@ -217,6 +235,7 @@ impl Engine {
         options: Options,
     ) -> PackResult<Job> {
         pack.check_on()?;
+        check_named(pack, &options.session)?;
         if pack.needs_model(pack.mode_of(&input)) {
             models::check(&self.shared.services.models, caller).await?;
         }
@@ -246,6 +265,7 @@ impl Engine {
             session_id: None,
             own_session_id: None,
             idempotency_key: options.idempotency_key,
+            attempts: 0,
             created_at: now,
             started_at: None,
             ended_at: None,
@@ -255,7 +275,7 @@ impl Engine {
         {
             return Ok(earlier);
         }
-        self.shared.queue.lock().check(&job.owner)?;
+        self.shared.queue.lock().check(&job.owner, weight(&job.input))?;
         if let Some(earlier) = self.add(&job, options.webhook.as_ref()).await? {
             let same = earlier.pack == job.pack && earlier.input == job.input;
             if !same || !self.reports_to(&earlier.id, options.webhook.as_ref()).await? {
@@ -301,7 +321,7 @@ impl Engine {
         Ok(self.current(&stored))
     }
 
-    /// Jobs of the caller, newest first.
+    /// Jobs of the caller, newest first, without outputs.
     pub async fn jobs(&self, caller: &Caller, filter: JobFilter) -> PackResult<JobList> {
         let limit = filter.limit;
         let owner = caller.limited_to().map(str::to_owned);
@@ -316,9 +336,13 @@ impl Engine {
 
     /// Cancels a job and waits until nothing of it runs. Has no effect on one that has ended.
     pub async fn cancel(&self, caller: &Caller, id: &JobId) -> PackResult<Job> {
-        self.job(caller, id).await?;
-        if let Some(live) = self.shared.live.lock().get(id) {
+        let job = self.job(caller, id).await?;
+        if let Some(live) = self.shared.live.lock().get(id)
+            && !live.cancel.is_cancelled()
+        {
             live.cancel.cancel();
+            let audit = &self.shared.services.audit;
+            audited::cancelled(audit, caller, &live.owner, id, &job.pack);
         }
         self.wait(caller, id, run::CLEAN_UP).await
     }
@@ -352,13 +376,17 @@ impl Engine {
         Ok(())
     }
 
-    /// Waits for a change of a job that waits or runs.
-    pub async fn changed(&self, id: &JobId) {
-        let latest = self.shared.live.lock().get(id).map(|live| live.latest.subscribe());
-        if let Some(mut latest) = latest {
-            // A dropped sender is a change: the job has ended.
-            let _ = latest.changed().await;
-        }
+    /// A job that waits or runs, as of its last change.
+    pub fn follow(&self, id: &JobId) -> Option<watch::Receiver<Job>> {
+        self.shared.live.lock().get(id).map(|live| live.latest.subscribe())
+    }
+
+    /// Waits for a change of a job that waits or runs. Returns at once, with `false`, for others.
+    pub async fn changed(&self, id: &JobId) -> bool {
+        let Some(mut latest) = self.follow(id) else { return false };
+        // A dropped sender is a change: the job has ended.
+        let _ = latest.changed().await;
+        true
     }
 
     /// How many jobs wait or run.
@@ -393,6 +421,17 @@ fn with_built_in(others: Vec<Pack>, off: &[Switch]) -> Arc<[Arc<Pack>]> {
         }
     }
     all.into()
+}
+
+/// About how much memory a value needs, in bytes.
+fn weight(value: &Value) -> usize {
+    let inside = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(fields) => fields.iter().map(|(name, it)| name.len() + weight(it)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    size_of::<Value>() + inside
 }
 
 fn new_id() -> PackResult<JobId> {

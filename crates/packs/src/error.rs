@@ -9,6 +9,8 @@ pub type PackResult<T> = Result<T, PackError>;
 
 /// How much of a failed program's output an error quotes.
 const MAX_QUOTE: usize = 4096;
+/// How long to wait for other work to end, in seconds.
+pub(crate) const RETRY_S: u64 = 5;
 
 /// Why a pack failed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -20,7 +22,7 @@ pub struct PackError {
 impl PackError {
     /// An error with a code and a message.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        let retryable = Some(is_retryable(code));
+        let retryable = Some(code.is_transient());
         Self { body: Box::new(ErrorBody { retryable, ..ErrorBody::new(code, message) }) }
     }
 
@@ -59,10 +61,8 @@ impl PackError {
     }
 
     /// Adds how long to wait before trying again.
-    pub fn retry_after_s(mut self, seconds: u64) -> Self {
-        self.body.retry_after = Some(seconds);
-        self.body.retryable = Some(true);
-        self
+    pub fn retry_after_s(self, seconds: u64) -> Self {
+        Self { body: Box::new(self.body.retry_after(seconds)) }
     }
 
     /// Changes its message.
@@ -89,24 +89,9 @@ impl PackError {
     }
 }
 
-/// Whether the same call may succeed later.
-fn is_retryable(code: ErrorCode) -> bool {
-    matches!(
-        code,
-        ErrorCode::SessionUnavailable
-            | ErrorCode::ArtifactFailed
-            | ErrorCode::Timeout
-            | ErrorCode::ResourceExhausted
-            | ErrorCode::ControlHeld
-            | ErrorCode::NotReady
-            | ErrorCode::Overloaded
-            | ErrorCode::BrowserRestarted
-    )
-}
-
 impl From<ErrorBody> for PackError {
     fn from(body: ErrorBody) -> Self {
-        let retryable = body.retryable.or(Some(is_retryable(body.error)));
+        let retryable = body.retryable.or(Some(body.error.is_transient()));
         Self { body: Box::new(ErrorBody { retryable, ..body }) }
     }
 }
@@ -122,12 +107,17 @@ impl From<SessionError> for PackError {
             | ErrorCode::CreateFailed
             | ErrorCode::GuestLost => Self::new(ErrorCode::SessionUnavailable, message),
             ErrorCode::OutOfMemory => Self::new(ErrorCode::ResourceExhausted, message),
-            ErrorCode::QuotaReached | ErrorCode::CapacityReached => {
-                Self::new(ErrorCode::QuotaExceeded, message)
+            ErrorCode::CapacityReached => {
+                Self::new(ErrorCode::SessionUnavailable, message).retry_after_s(RETRY_S)
             }
+            ErrorCode::QuotaReached => Self::new(ErrorCode::QuotaExceeded, message),
             ErrorCode::Internal => Self::internal(&error),
             code => match error {
                 SessionError::Refused(body) => body.into(),
+                SessionError::ControlHeld { holder, .. }
+                | SessionError::ControlTaken { holder, .. } => {
+                    ErrorBody::new(code, message).held_by(&holder).into()
+                }
                 _ => Self::new(code, message),
             },
         }
@@ -181,5 +171,20 @@ mod tests {
         let retryable = |code| PackError::new(code, "x").body().retryable;
         assert_eq!(retryable(ErrorCode::SessionUnavailable), Some(true));
         assert_eq!(retryable(ErrorCode::InvalidInput), Some(false));
+        let full = PackError::from(SessionError::CapacityReached { limit: 3 });
+        assert_eq!(
+            (full.code(), full.body().retryable),
+            (ErrorCode::SessionUnavailable, Some(true))
+        );
+        assert_eq!((full.body().retry_after_s, full.body().retry_after), (Some(5), Some(5)));
+    }
+
+    #[test]
+    fn an_error_about_control_says_who_has_it() {
+        let (id, holder) = (helmdeck_wire::SessionId::new("sess-1"), "ann".to_owned());
+        let held = PackError::from(SessionError::ControlHeld { id, holder });
+        let body = held.body();
+        assert_eq!((body.holder.as_deref(), body.retry_after_s), (Some("ann"), Some(5)));
+        assert!(body.hint.is_some() && body.retryable == Some(true), "{body:?}");
     }
 }

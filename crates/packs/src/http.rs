@@ -1,6 +1,6 @@
 //! Requests of packs to web servers. Every connection passes the egress policy.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use helmdeck_egress::{ConnectError, Connector, EgressError, Policy, Target};
@@ -26,7 +26,12 @@ pub struct HttpClient {
     connector: Connector,
     /// Whether redirects to other servers are refused.
     stays: bool,
+    /// Is told of connections that the policy refuses.
+    on_denied: Option<OnDenied>,
 }
+
+/// What is told of a refused connection: the target, and the reason.
+type OnDenied = Arc<dyn Fn(&Target, &EgressError) + Send + Sync>;
 
 /// A request.
 #[derive(Debug, Clone)]
@@ -98,13 +103,27 @@ impl HttpRequest {
 impl HttpClient {
     /// A client for this policy, which trusts the certificates of the system.
     pub fn new(policy: Policy) -> Result<Self, TlsError> {
-        Ok(Self { connector: Connector::new(policy)?, stays: false })
+        Ok(Self { connector: Connector::new(policy)?, stays: false, on_denied: None })
     }
 
     /// A client for services that the operator configured, which may be in any network. It follows
     /// no redirect to another server, so that such a service cannot lead it elsewhere.
     pub fn for_services() -> Result<Self, TlsError> {
-        Ok(Self { connector: Connector::for_services()?, stays: true })
+        Ok(Self { connector: Connector::for_services()?, stays: true, on_denied: None })
+    }
+
+    /// The same client, which tells of connections that the policy refuses.
+    pub(crate) fn telling(
+        &self,
+        on_denied: impl Fn(&Target, &EgressError) + Send + Sync + 'static,
+    ) -> Self {
+        Self { on_denied: Some(Arc::new(on_denied)), ..self.clone() }
+    }
+
+    fn tell(&self, target: &Target, error: &EgressError) {
+        if let (Some(tell), EgressError::Denied { .. }) = (&self.on_denied, error) {
+            tell(target, error);
+        }
     }
 
     /// Sends a request and follows redirects. `finish` completes each request after its connection is
@@ -175,12 +194,20 @@ impl HttpClient {
 
     /// Connects to a host and port, if the policy allows it.
     pub(crate) async fn dial(&self, target: &Target) -> PackResult<TcpStream> {
-        self.connector.dial(target).await.map_err(|error| refused(target, &error))
+        self.connector.dial(target).await.map_err(|error| {
+            self.tell(target, &error);
+            refused(target, &error)
+        })
     }
 
     /// Connects to the server of an address, if the policy allows it.
     pub(crate) async fn connect(&self, url: &str) -> PackResult<Connection> {
-        let opened = self.connector.connect(url).await.map_err(unconnected)?;
+        let opened = self.connector.connect(url).await.map_err(|error| {
+            if let ConnectError::Egress { target, source } = &error {
+                self.tell(target, source);
+            }
+            unconnected(error)
+        })?;
         let helmdeck_egress::Connection { stream, host, authority } = opened;
         Ok(Connection { stream, host, authority })
     }

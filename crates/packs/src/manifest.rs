@@ -1,6 +1,6 @@
 //! The manifest of an operator's pack: `NAME.helmdeck-pack.yaml` beside the program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -103,6 +103,8 @@ pub struct Declared {
     pub returns_handle: bool,
     /// Its variables, besides those of the session.
     pub env: BTreeMap<String, String>,
+    /// Those variables whose value is the server's.
+    pub from_server: BTreeSet<String>,
 }
 
 impl Default for Declared {
@@ -116,6 +118,7 @@ impl Default for Declared {
             max_output_bytes: MAX_OUTPUT_BYTES,
             returns_handle: false,
             env: BTreeMap::new(),
+            from_server: BTreeSet::new(),
         }
     }
 }
@@ -151,6 +154,7 @@ impl Declared {
             max_output_bytes,
             returns_handle: manifest.returns_handle,
             env: variables(&manifest.env, environment)?,
+            from_server: manifest.env.into_iter().filter(|entry| !entry.contains('=')).collect(),
         })
     }
 }
@@ -243,6 +247,7 @@ mod tests {
         assert_eq!((&tags["items"], &tags["description"]), (&json!({}), &json!("Labels.")));
         assert_eq!(declared.output.unwrap()["properties"]["count"]["type"], "integer");
         assert_eq!((&*declared.env["A"], &*declared.env["REGION"]), ("1", "eu"));
+        assert_eq!(declared.from_server.iter().collect::<Vec<_>>(), ["REGION"]);
         assert_eq!(parse("description: x").unwrap().input["additionalProperties"], true);
     }
 

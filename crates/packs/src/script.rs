@@ -93,13 +93,16 @@ pub async fn run_script(
     let runtime = exec.command.name().to_owned();
     context.progress(0.1, format!("running {runtime}"));
     let exec = Exec {
-        cwd: input.cwd,
+        cwd: input.cwd.clone(),
         stdin: input.stdin,
         timeout_s: input.timeout_s,
         max_output_bytes: MAX_OUTPUT,
         ..exec
     };
-    let state = context.exec(exec).await?;
+    let state = context.exec(exec).await.map_err(|error| match &input.cwd {
+        Some(cwd) => context.elsewhere("cwd", cwd, error),
+        None => error,
+    })?;
     Ok(Output {
         stdout: state.stdout.unwrap_or_default(),
         stderr: state.stderr.unwrap_or_default(),

@@ -50,6 +50,11 @@ impl Secrets {
         Ok(text?)
     }
 
+    /// Adds a secret that is not in the vault.
+    pub fn add(&self, secret: &str) {
+        self.used.lock().add_bytes(secret.as_bytes());
+    }
+
     /// Replaces the secrets that were used so far.
     pub fn redactor(&self) -> Redactor {
         self.used.lock().clone()

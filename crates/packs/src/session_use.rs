@@ -14,7 +14,7 @@ use crate::{Pack, PackError, PackResult, pack::SessionNeed};
 const IDLE_S: u64 = 300;
 
 /// How the caller names a session.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NamedSession {
     /// `_session_id`.
     pub id: Option<SessionId>,
@@ -65,6 +65,19 @@ pub enum Obtained {
     },
 }
 
+/// Refuses a named session for a pack that runs in a private one.
+pub fn check_named(pack: &Pack, named: &NamedSession) -> PackResult<()> {
+    if !matches!(pack.needs.session, SessionNeed::Private(_)) || *named == NamedSession::default() {
+        return Ok(());
+    }
+    let field = if named.id.is_some() { "_session_id" } else { "workspace" };
+    let message = format!(
+        "{field}: {} gets values of the server, and always runs in a new session: leave it out",
+        pack.name
+    );
+    Err(PackError::invalid(field, message))
+}
+
 /// Finds or creates the session that a pack needs.
 pub async fn obtain(
     sessions: &Sessions,
@@ -78,6 +91,7 @@ pub async fn obtain(
         SessionNeed::None => return Ok(None),
         SessionNeed::OneShot(mode) => (mode, Ends::Always),
         SessionNeed::Keeps(mode) => (mode, Ends::OnFailure),
+        SessionNeed::Private(mode) => return private(sessions, caller, pack, mode).await.map(Some),
         SessionNeed::Existing => {
             let found = find(sessions, store, caller, named).await?;
             let session = found.ok_or_else(|| nothing_named(pack))?;
@@ -102,6 +116,24 @@ pub async fn obtain(
     };
     let starting = sessions.start(caller, spec).await?;
     Ok(Some(Obtained::Starting { starting, ends }))
+}
+
+/// Starts a session that belongs to the caller's packs, so that the caller cannot enter it.
+async fn private(
+    sessions: &Sessions,
+    caller: &Caller,
+    pack: &Pack,
+    mode: Mode,
+) -> PackResult<Obtained> {
+    let owner = Caller { subject: format!("packs of {}", caller.subject), ..caller.clone() };
+    let spec = SessionSpec {
+        mode: Some(mode),
+        label: pack.name.clone(),
+        idle_timeout_s: Some(IDLE_S),
+        ..SessionSpec::default()
+    };
+    let starting = sessions.start(&owner, spec).await?;
+    Ok(Obtained::Starting { starting, ends: Ends::Always })
 }
 
 /// The named session; `None` for a workspace without a running session.

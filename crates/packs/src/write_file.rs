@@ -3,7 +3,10 @@
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 
-use crate::{Context, PackResult, repository::ClonePath};
+use crate::{Context, PackError, PackResult, context::failed, repository::ClonePath};
+
+/// The exit code for a path that is a folder.
+const IS_FOLDER: i32 = 45;
 
 /// How much is sent at a time. A multiple of three, so that the parts of the base64 text fit
 /// together.
@@ -29,11 +32,20 @@ pub async fn write_file(
             None => "if [ -e \"$1\" ]; then chmod --reference=\"$1\" \"$2\"; fi;",
         };
         let begin = if first { "mkdir -p -- \"$(dirname \"$1\")\"; : > \"$2\";" } else { "" };
-        let end = if last { format!("{mode} mv -f -- \"$2\" \"$1\"") } else { String::new() };
-        let script = format!("set -e; {begin} base64 -d >> \"$2\"; {end}");
+        let end = if last { format!("{mode} mv -fT -- \"$2\" \"$1\"") } else { String::new() };
+        let folder = format!("if [ -d \"$1\" ]; then exit {IS_FOLDER}; fi;");
+        let script = format!("set -e; {folder} {begin} base64 -d >> \"$2\"; {end}");
         let mut exec = clone.command(["bash", "-c", &script, "write", path, &temporary]);
         exec.stdin = Some(BASE64_STANDARD.encode(part));
-        clone.output(context, exec).await?;
+        let state = context.exec(exec).await.map_err(|error| clone.explain(context, error))?;
+        match state.exit_code {
+            Some(0) => {}
+            Some(IS_FOLDER) => {
+                let path = path.trim_start_matches("./");
+                return Err(PackError::invalid("path", format!("path: {path} is a folder")));
+            }
+            _ => return Err(failed("write", &state)),
+        }
         if last {
             return Ok(());
         }

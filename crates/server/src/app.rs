@@ -10,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use helmdeck_egress::Policy;
 use helmdeck_gateway::Gateway;
-use helmdeck_packs::Engine;
+use helmdeck_packs::{Engine, RunRegistry};
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Journal, Sessions};
 use helmdeck_store::{Artifacts, Audit, Extensions, Profiles, SealingKey, Store, Vault};
@@ -98,7 +98,7 @@ pub struct Parts {
     pub(crate) token_use: TokenUse,
     pub(crate) mcp_clients: McpClients,
     pub(crate) tickets: InUse,
-    pub(crate) vision_runs: VisionRuns,
+    pub(crate) vision_runs: Arc<VisionRuns>,
     pub(crate) connections: ConnectionLimits,
     pub(crate) event_ids: EventIds,
     /// Sessions with a separate port.
@@ -145,11 +145,17 @@ impl App {
             Origins::new(vnc_public_base.as_ref(), allowed_origins.clone(), tls.is_some());
         let journal = Journal::open(store.clone()).await?;
         let sessions = Sessions::new(runtime.clone(), store.clone(), journal, session_limits);
-        let stores = (&store, &sessions, &artifacts, &vault);
+        let (records, stores) = ((&store, &audit), (&sessions, &artifacts, &vault));
         let models = gateway(config, &policy, &clock, &store, &vault)?;
-        let packs = pack_engine::start(config, &policy, &clock, &runtime, &models, stores)?;
+        let vision_runs = Arc::new(VisionRuns::default());
+        let models_of_packs = (&models, vision_runs.clone() as Arc<dyn RunRegistry>);
+        let packs =
+            pack_engine::start(config, &policy, &clock, &runtime, models_of_packs, records, stores)?;
         let table: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
         let tools = all_tools(&table, &packs);
+        let pinned = models.settings().pinned.clone();
+        let configured = config.live.browser_passthrough;
+        let settings = Settings::load(store.clone(), configured, pinned).await?;
         let parts = Parts {
             token_use: TokenUse::default(),
             mcp_clients: McpClients::load(&store, sessions.events().clone()).await?,
@@ -157,7 +163,7 @@ impl App {
             packs,
             models,
             revoked: Revocations::load(store.clone()).await?,
-            settings: Settings::load(store.clone(), config.live.browser_passthrough).await?,
+            settings,
             store,
             audit,
             vault,
@@ -180,7 +186,7 @@ impl App {
             cookie_name: cookie::name(addr.port(), tls.is_some() && origins.secure),
             origins,
             tickets: InUse::default(),
-            vision_runs: VisionRuns::default(),
+            vision_runs,
             connections: ConnectionLimits::new(
                 getrlimit(Resource::Nofile).current,
                 TrustedProxies::new(config.trusted_proxies.clone()),

@@ -19,10 +19,21 @@ use crate::{
     App,
     error::{ApiError, ApiResult},
     input,
+    tool::Tool,
 };
 
 /// How long a client may take to send its body.
 const ARRIVAL: Duration = Duration::from_secs(30);
+/// The largest body of a call of a pack, unless the operator allows larger ones. It has room for
+/// the longest text that a schema of a pack allows.
+pub const PACK_BODY: usize = 12 << 20;
+
+impl App {
+    /// The largest body of a request that may call a pack.
+    pub(crate) fn max_pack_body_bytes(&self) -> usize {
+        self.max_body_bytes.max(PACK_BODY)
+    }
+}
 
 /// A JSON object, deserialized as `T`.
 pub struct Body<T>(pub T);
@@ -49,6 +60,18 @@ pub async fn read(body: Incoming, limit: usize) -> ApiResult<Bytes> {
         Ok(Err(_)) => Err(broken("the body ended early")),
         Err(_) => Err(broken("the body did not arrive within 30 s")),
     }
+}
+
+/// Reads the body of a call. Those of packs may be larger.
+pub async fn read_call(body: Incoming, app: &App, tool: &Tool) -> ApiResult<Bytes> {
+    if tool.pack.is_none() {
+        return read(body, app.max_body_bytes).await;
+    }
+    read(body, app.max_pack_body_bytes()).await.map_err(|error| {
+        let large = error.code == ErrorCode::PayloadTooLarge;
+        let hint = "upload large content with POST /api/v1/artifacts, and pass its key";
+        ApiError { hint: large.then(|| hint.to_owned()), ..error }
+    })
 }
 
 /// Parses a body as a JSON object.

@@ -122,7 +122,7 @@ pub struct Config {
     /// header is trusted (see [behind a proxy](behind-a-proxy.md)). Default: none.
     pub trusted_proxies: Vec<Cidr>,
     /// `HELMDECK_MAX_BODY_BYTES`: the largest request body that is accepted. File transfers are not
-    /// limited by it. Default 2097152 (2 MiB).
+    /// limited by it, and calls of packs may have 12 MiB. Default 2097152 (2 MiB).
     pub max_body_bytes: usize,
     /// `HELMDECK_DRAIN_SECONDS`: how long a stopping server waits for running requests. Default 10.
     pub drain_seconds: u64,

@@ -10,7 +10,11 @@ use helmdeck_gateway::GatewayError;
 use helmdeck_packs::PackError;
 use helmdeck_sessions::{Ending, SessionError};
 use helmdeck_store::{StoreError, backup::BackupError, vault::VaultError};
-use helmdeck_wire::{ErrorBody, ErrorCode, session::SessionSpec};
+use helmdeck_wire::{
+    ErrorBody, ErrorCode,
+    error::{CONTROL_HINT, CONTROL_RETRY_S},
+    session::SessionSpec,
+};
 use http::{HeaderValue, StatusCode, header};
 
 use crate::{input, password::PasswordError, tls::TlsError, token::TokenError};
@@ -85,12 +89,6 @@ pub enum ServerError {
     Log(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// What an agent should do while a person has control.
-const CONTROL_HINT: &str = "take screenshots to see what the person does; GET \
-    /api/v1/sessions/{id}/control shows when control is released, and the message left for you";
-/// People take their time.
-const CONTROL_RETRY_SECONDS: u64 = 5;
-
 /// A failed request. The client gets code and message; the source is only logged.
 #[derive(Debug)]
 pub struct ApiError {
@@ -141,8 +139,9 @@ impl ApiError {
             allowed: self.allowed.clone(),
             holder: self.holder.clone(),
             hint: self.hint.clone().or(held.then(|| CONTROL_HINT.to_owned())),
-            retry_after: self.retry_after.filter(|_| held || self.retryable.is_some()),
-            retryable: self.retryable,
+            retry_after_s: self.retry_after,
+            retry_after: self.retry_after,
+            retryable: self.retryable.or_else(|| Some(self.code.is_transient())),
             end_reason: self.ended.map(|ending| ending.reason),
             ended_at: self.ended.map(|ending| ending.at),
             ..ErrorBody::new(self.code, self.message.as_str())
@@ -162,7 +161,7 @@ impl ApiError {
 
     /// Adds who has control, and what an agent should do.
     pub fn held_by(self, holder: &str) -> Self {
-        Self { holder: Some(holder.to_owned()), ..self }.retry_after(CONTROL_RETRY_SECONDS)
+        Self { holder: Some(holder.to_owned()), ..self }.retry_after(CONTROL_RETRY_S)
     }
 
     /// An error that another part described.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use helmdeck_egress::Policy;
 use helmdeck_gateway::Gateway;
-use helmdeck_packs::{Docling, Engine, HttpClient, Limits, Services};
+use helmdeck_packs::{Docling, Engine, HttpClient, Limits, RunRegistry, Services};
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Sessions};
-use helmdeck_store::{Artifacts, Store, Vault};
+use helmdeck_store::{Artifacts, Audit, Store, Vault};
 
 use crate::{Config, ServerError};
 
@@ -17,11 +17,13 @@ pub fn start(
     policy: &Policy,
     clock: &Clock,
     runtime: &Arc<dyn Runtime>,
-    models: &Gateway,
-    (store, sessions, artifacts, vault): (&Store, &Sessions, &Artifacts, &Vault),
+    (models, runs): (&Gateway, Arc<dyn RunRegistry>),
+    (store, audit): (&Store, &Audit),
+    (sessions, artifacts, vault): (&Sessions, &Artifacts, &Vault),
 ) -> Result<Engine, ServerError> {
     let services = Services {
         store: store.clone(),
+        audit: audit.clone(),
         sessions: sessions.clone(),
         http: HttpClient::new(policy.clone()).map_err(ServerError::HttpClient)?,
         services_http: HttpClient::for_services().map_err(ServerError::HttpClient)?,
@@ -35,6 +37,7 @@ pub fn start(
         models: models.clone(),
         runtime: runtime.clone(),
         known_hosts: config.services.ssh_known_hosts.clone(),
+        runs,
     };
     Ok(Engine::new(services, Limits::default()))
 }

@@ -177,7 +177,7 @@ impl Artifacts {
         };
         let _changing = self.inner.changing.lock().await;
         blob.keep(&artifact.sha256).await.map_err(failed)?;
-        if !store.add_artifact(&artifact, rules.quota).await.map_err(if_full)? {
+        if !store.add_artifact(&artifact, rules.quota).await? {
             drop(pending);
             self.try_remove_unused(&artifact.sha256).await;
             let quota = rules.quota.unwrap_or_default();
@@ -357,17 +357,6 @@ fn failed(error: io::Error) -> StoreError {
             StoreError::ArtifactService(error)
         }
         _ => StoreError::Artifacts(error),
-    }
-}
-
-/// A failed query, by name if the disk is full.
-fn if_full(error: StoreError) -> StoreError {
-    // SQLITE_FULL.
-    match &error {
-        StoreError::Query(sqlx::Error::Database(why)) if why.code().as_deref() == Some("13") => {
-            StoreError::DiskFull(io::Error::new(io::ErrorKind::StorageFull, why.to_string()))
-        }
-        _ => error,
     }
 }
 

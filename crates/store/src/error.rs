@@ -53,7 +53,7 @@ pub enum StoreError {
     Migrate(#[from] sqlx::migrate::MigrateError),
     /// A query failed.
     #[error("the database does not answer")]
-    Query(#[from] sqlx::Error),
+    Query(#[source] sqlx::Error),
     /// A row holds an invalid value.
     #[error("the database has an invalid {field}: {value:?}")]
     Nonsense {
@@ -156,6 +156,19 @@ pub enum StoreError {
         /// The object that names the owner.
         marker: &'static str,
     },
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        // SQLITE_FULL, and SQLITE_IOERR_SHMSIZE for its shared memory.
+        let is_full = |code: &str| ["13", "4874"].contains(&code);
+        match &error {
+            sqlx::Error::Database(why) if why.code().as_deref().is_some_and(is_full) => {
+                Self::DiskFull(io::Error::new(io::ErrorKind::StorageFull, why.to_string()))
+            }
+            _ => Self::Query(error),
+        }
+    }
 }
 
 impl StoreError {

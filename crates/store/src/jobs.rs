@@ -43,6 +43,8 @@ pub struct StoredJob {
     pub own_session_id: Option<SessionId>,
     /// The caller's key for this call.
     pub idempotency_key: Option<String>,
+    /// How often it began.
+    pub attempts: u32,
     /// When it was submitted.
     pub created_at: OffsetDateTime,
     /// When it began.
@@ -169,9 +171,10 @@ impl Store {
         row.map(|row| read(&row)).transpose()
     }
 
-    /// Jobs, newest first.
+    /// Jobs, newest first, without inputs and outputs, which may be large.
     pub async fn jobs(&self, filter: &JobFilter) -> Result<Vec<StoredJob>, StoreError> {
-        let mut query = QueryBuilder::new("SELECT * FROM job WHERE 1");
+        let mut query = QueryBuilder::new("SELECT ");
+        query.push(LISTED).push(" FROM job WHERE 1");
         if let Some(owner) = &filter.owner {
             query.push(" AND owner = ").push_bind(owner);
         }
@@ -206,6 +209,16 @@ impl Store {
         .execute(&self.pool)
         .await?;
         Ok(())
+    }
+
+    /// Deletes the jobs of a caller that have ended, with their inputs, outputs and deliveries. Returns
+    /// how many there were.
+    pub async fn erase_jobs(&self, owner: &str) -> Result<u64, StoreError> {
+        let erased = sqlx::query("DELETE FROM job WHERE owner = ? AND state != 'working'")
+            .bind(owner)
+            .execute(&self.pool)
+            .await?;
+        Ok(erased.rows_affected())
     }
 
     /// The session behind a workspace of `owner`.
@@ -256,6 +269,11 @@ impl Store {
     }
 }
 
+/// The columns of a list.
+const LISTED: &str = "id, owner, caller, pack, version, 'null' AS input, state, progress, message, \
+    NULL AS output, artifacts, error, session_id, own_session_id, idempotency_key, attempts, \
+    created_at, started_at, ended_at";
+
 /// Adds the row of a job. `false` if the owner has used its idempotency key before.
 async fn insert(
     connection: impl Executor<'_, Database = Sqlite>,
@@ -288,7 +306,8 @@ async fn update(
     let at = |field, at: Option<OffsetDateTime>| at.map(|at| moment::write(field, at));
     sqlx::query(
         "UPDATE job SET state = ?, progress = ?, message = ?, output = ?, artifacts = ?,
-             error = ?, session_id = ?, own_session_id = ?, started_at = ?, ended_at = ?
+             error = ?, session_id = ?, own_session_id = ?, attempts = ?, started_at = ?,
+             ended_at = ?
          WHERE id = ?",
     )
     .bind(job.state.as_str())
@@ -299,6 +318,7 @@ async fn update(
     .bind(job.error.as_ref().map(json))
     .bind(job.session_id.as_ref().map(SessionId::as_str))
     .bind(job.own_session_id.as_ref().map(SessionId::as_str))
+    .bind(job.attempts)
     .bind(at("started_at", job.started_at).transpose()?)
     .bind(at("ended_at", job.ended_at).transpose()?)
     .bind(job.id.as_str())
@@ -334,6 +354,7 @@ fn read(row: &SqliteRow) -> Result<StoredJob, StoreError> {
         session_id: text("session_id").map(SessionId::new),
         own_session_id: text("own_session_id").map(SessionId::new),
         idempotency_key: text("idempotency_key"),
+        attempts: row.get("attempts"),
         created_at: moment::read("created_at", row.get("created_at"))?,
         started_at: at("started_at")?,
         ended_at: at("ended_at")?,

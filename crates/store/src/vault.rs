@@ -47,7 +47,9 @@ pub use environment::{EnvironmentCredential, KNOWN as KNOWN_CREDENTIALS, KnownCr
 pub use error::VaultError;
 pub use key::{KeySource, VaultKey};
 pub use placeholder::Encoding;
-pub use redactor::{MASK, RedactedStream, Redactor, redact_used};
+#[cfg(test)]
+pub(crate) use redactor::remember;
+pub use redactor::{MASK, RedactedStream, Redactor, redact_used, redact_used_json};
 pub use resolve::Usable;
 pub use secret::Secret;
 pub use webhook::KeyGuard;

@@ -8,6 +8,12 @@ use time::OffsetDateTime;
 
 use crate::session::EndReason;
 
+/// What an agent should do while a person has control.
+pub const CONTROL_HINT: &str = "take screenshots to see what the person does; GET \
+    /api/v1/sessions/{id}/control shows when control is released, and the message left for you";
+/// How long to wait for a person, in seconds. People take their time.
+pub const CONTROL_RETRY_S: u64 = 5;
+
 /// The body of every failed request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorBody {
@@ -28,6 +34,9 @@ pub struct ErrorBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// Seconds to wait before trying again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_s: Option<u64>,
+    /// The same as `retry_after_s`, under an older name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
     /// Whether the same call may succeed later.
@@ -56,11 +65,24 @@ impl ErrorBody {
             allowed: Vec::new(),
             holder: None,
             hint: None,
+            retry_after_s: None,
             retry_after: None,
             retryable: None,
             end_reason: None,
             ended_at: None,
         }
+    }
+
+    /// Adds how long to wait before trying again.
+    pub fn retry_after(self, seconds: u64) -> Self {
+        let wait = Some(seconds);
+        Self { retry_after_s: wait, retry_after: wait, retryable: Some(true), ..self }
+    }
+
+    /// Adds who has control, and what an agent should do meanwhile.
+    pub fn held_by(self, holder: &str) -> Self {
+        let (holder, hint) = (Some(holder.to_owned()), Some(CONTROL_HINT.to_owned()));
+        Self { holder, hint, ..self.retry_after(CONTROL_RETRY_S) }
     }
 }
 
@@ -225,6 +247,34 @@ error_codes! {
     Overloaded "overloaded" "The server is overloaded; try again."
     Unavailable "unavailable" "A part of the server is not ready."
     Internal "internal" "An internal error; the log has the details under the request id."
+}
+
+impl ErrorCode {
+    /// Whether the same call may succeed later, without a change by the caller.
+    pub fn is_transient(self) -> bool {
+        matches!(
+            self,
+            Self::ControlHeld
+                | Self::ControlTaken
+                | Self::Private
+                | Self::TooManyConnections
+                | Self::TooManyAttempts
+                | Self::SessionStarting
+                | Self::CapacityReached
+                | Self::Timeout
+                | Self::BrowserRestarted
+                | Self::CdpUnavailable
+                | Self::NotReady
+                | Self::SessionUnavailable
+                | Self::ArtifactFailed
+                | Self::ResourceExhausted
+                | Self::RateLimited
+                | Self::VisionRunning
+                | Self::DiskFull
+                | Self::Overloaded
+                | Self::Unavailable
+        )
+    }
 }
 
 impl fmt::Display for ErrorCode {

@@ -5,16 +5,25 @@ use std::collections::{HashMap, VecDeque};
 use helmdeck_wire::{ErrorCode, job::JobId};
 
 use super::Limits;
-use crate::{PackError, PackResult};
+use crate::{PackError, PackResult, error::RETRY_S};
 
 /// Jobs that wait, by caller, and how many run.
 pub struct Queue {
     limits: Limits,
     /// Callers with waiting jobs. The first is next.
     turns: VecDeque<String>,
-    waiting: HashMap<String, VecDeque<JobId>>,
+    waiting: HashMap<String, Waiting>,
     running: HashMap<String, usize>,
     total: usize,
+}
+
+/// Waiting jobs of a caller.
+#[derive(Default)]
+struct Waiting {
+    /// Their ids and the sizes of their inputs.
+    jobs: VecDeque<(JobId, usize)>,
+    /// The size of all inputs.
+    bytes: usize,
 }
 
 impl Queue {
@@ -28,23 +37,29 @@ impl Queue {
         }
     }
 
-    /// Fails if the caller has too many waiting jobs.
-    pub fn check(&self, owner: &str) -> PackResult<()> {
-        let limit = self.limits.waiting_per_caller;
-        if self.waiting.get(owner).map_or(0, VecDeque::len) < limit {
+    /// Fails if the caller has too many waiting jobs for one more with an input of this size.
+    pub fn check(&self, owner: &str, bytes: usize) -> PackResult<()> {
+        let (limit, most) = (self.limits.waiting_per_caller, self.limits.waiting_bytes_per_caller);
+        let Some(waiting) = self.waiting.get(owner) else { return Ok(()) };
+        let why = if waiting.jobs.len() >= limit {
+            format!("{limit} jobs of {owner} are waiting")
+        } else if waiting.bytes.saturating_add(bytes) > most {
+            format!("jobs of {owner} with inputs of {} bytes are waiting", waiting.bytes)
+        } else {
             return Ok(());
-        }
-        let message = format!("{limit} jobs of {owner} are waiting: wait until some have ended");
-        Err(PackError::new(ErrorCode::QuotaExceeded, message))
+        };
+        let message = format!("{why}: wait until some have ended");
+        Err(PackError::new(ErrorCode::QuotaExceeded, message).retry_after_s(RETRY_S))
     }
 
-    /// Adds a job.
-    pub fn add(&mut self, owner: &str, id: JobId) {
+    /// Adds a job with an input of this size.
+    pub fn add(&mut self, owner: &str, id: JobId, bytes: usize) {
         let waiting = self.waiting.entry(owner.to_owned()).or_default();
-        if waiting.is_empty() {
+        if waiting.jobs.is_empty() {
             self.turns.push_back(owner.to_owned());
         }
-        waiting.push_back(id);
+        waiting.jobs.push_back((id, bytes));
+        waiting.bytes += bytes;
     }
 
     /// The next job that may run. Callers take turns.
@@ -60,15 +75,16 @@ impl Queue {
                 continue;
             }
             let waiting = self.waiting.get_mut(&owner)?;
-            let id = waiting.pop_front();
-            if waiting.is_empty() {
+            let (id, bytes) = waiting.jobs.pop_front()?;
+            waiting.bytes = waiting.bytes.saturating_sub(bytes);
+            if waiting.jobs.is_empty() {
                 self.waiting.remove(&owner);
             } else {
                 self.turns.push_back(owner.clone());
             }
             self.running.insert(owner, running + 1);
             self.total += 1;
-            return id;
+            return Some(id);
         }
         None
     }
@@ -87,14 +103,15 @@ impl Queue {
     /// Removes a waiting job. False if it does not wait.
     pub fn remove(&mut self, owner: &str, id: &JobId) -> bool {
         let Some(waiting) = self.waiting.get_mut(owner) else { return false };
-        let before = waiting.len();
-        waiting.retain(|other| other != id);
-        let removed = waiting.len() < before;
-        if waiting.is_empty() {
+        let Some(at) = waiting.jobs.iter().position(|(other, _)| other == id) else { return false };
+        if let Some((_, bytes)) = waiting.jobs.remove(at) {
+            waiting.bytes = waiting.bytes.saturating_sub(bytes);
+        }
+        if waiting.jobs.is_empty() {
             self.waiting.remove(owner);
             self.turns.retain(|other| other != owner);
         }
-        removed
+        true
     }
 }
 
@@ -103,7 +120,8 @@ mod tests {
     use super::*;
 
     fn queue(running: usize, running_per_caller: usize) -> Queue {
-        Queue::new(Limits { running, running_per_caller, waiting_per_caller: 3 })
+        let limits = Limits { running, running_per_caller, ..Limits::default() };
+        Queue::new(Limits { waiting_per_caller: 3, waiting_bytes_per_caller: 100, ..limits })
     }
 
     fn id(text: &str) -> JobId {
@@ -114,9 +132,9 @@ mod tests {
     fn callers_take_turns() {
         let mut queue = queue(10, 10);
         for job in ["a1", "a2", "a3"] {
-            queue.add("ann", id(job));
+            queue.add("ann", id(job), 0);
         }
-        queue.add("bob", id("b1"));
+        queue.add("bob", id("b1"), 0);
         let order: Vec<_> = std::iter::from_fn(|| queue.next()).collect();
         assert_eq!(order, ["a1", "b1", "a2", "a3"].map(id));
     }
@@ -125,7 +143,7 @@ mod tests {
     fn a_caller_at_the_limit_does_not_hold_up_others() {
         let mut queue = queue(3, 1);
         for (owner, job) in [("ann", "a1"), ("ann", "a2"), ("bob", "b1")] {
-            queue.add(owner, id(job));
+            queue.add(owner, id(job), 0);
         }
         assert_eq!(queue.next(), Some(id("a1")));
         assert_eq!(queue.next(), Some(id("b1")));
@@ -138,7 +156,7 @@ mod tests {
     fn no_more_jobs_run_than_the_limit_allows() {
         let mut queue = queue(2, 2);
         for (owner, job) in [("ann", "a1"), ("bob", "b1"), ("eve", "e1")] {
-            queue.add(owner, id(job));
+            queue.add(owner, id(job), 0);
         }
         assert!(queue.next().is_some() && queue.next().is_some());
         assert_eq!(queue.next(), None);
@@ -150,13 +168,28 @@ mod tests {
     fn a_waiting_job_can_be_removed_and_too_many_are_refused() {
         let mut queue = queue(0, 1);
         for job in ["a1", "a2", "a3"] {
-            assert!(queue.check("ann").is_ok());
-            queue.add("ann", id(job));
+            assert!(queue.check("ann", 0).is_ok());
+            queue.add("ann", id(job), 0);
         }
-        assert_eq!(queue.check("ann").unwrap_err().code(), ErrorCode::QuotaExceeded);
-        assert!(queue.check("bob").is_ok());
+        assert_eq!(queue.check("ann", 0).unwrap_err().code(), ErrorCode::QuotaExceeded);
+        assert!(queue.check("bob", 0).is_ok());
         assert!(queue.remove("ann", &id("a2")));
         assert!(!queue.remove("ann", &id("a2")));
-        assert!(queue.check("ann").is_ok());
+        assert!(queue.check("ann", 0).is_ok());
+    }
+
+    #[test]
+    fn the_inputs_of_waiting_jobs_are_limited_together() {
+        let mut queue = queue(1, 1);
+        assert!(queue.check("ann", 101).is_ok(), "one job alone may wait");
+        queue.add("ann", id("a1"), 60);
+        queue.add("ann", id("a2"), 40);
+        let full = queue.check("ann", 1).unwrap_err();
+        assert_eq!((full.code(), full.body().retry_after_s), (ErrorCode::QuotaExceeded, Some(5)));
+        assert!(queue.check("bob", 1).is_ok());
+        assert_eq!(queue.next(), Some(id("a1")));
+        assert!(queue.check("ann", 60).is_ok());
+        assert!(queue.remove("ann", &id("a2")));
+        assert!(queue.check("ann", 100).is_ok());
     }
 }

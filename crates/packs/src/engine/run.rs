@@ -13,7 +13,7 @@ use helmdeck_store::{StoredJob, vault::Redactor};
 use helmdeck_telemetry::Kind;
 use helmdeck_wire::{
     ErrorCode, SessionId,
-    job::{Job, JobId, JobState},
+    job::{Job, JobId},
     nature::Style,
 };
 use parking_lot::Mutex;
@@ -24,9 +24,12 @@ use tokio::{
     time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{error, info};
+use tracing::error;
 
-use super::{Engine, Live, Progress, SESSION_FIELDS, Shared, recovery::end_session};
+use super::{
+    Engine, Live, Progress, SESSION_FIELDS, Shared, audited, ending::finish, recovery::end_session,
+    weight,
+};
 use crate::{
     Context, JobArtifacts, Models, Pack, PackError, PackResult, Secrets,
     pack::MODE_FIELD,
@@ -35,8 +38,6 @@ use crate::{
 
 /// How long a cancelled job may take to end its programs and its session.
 pub const CLEAN_UP: Duration = Duration::from_secs(30);
-/// How long the store may take to record the end of a job. Its own limits are shorter.
-const SAVE: Duration = Duration::from_secs(20);
 /// How often listeners are told of the progress of a job.
 const TELL_EVERY: Duration = Duration::from_millis(500);
 
@@ -54,14 +55,14 @@ pub enum Origin {
 
 /// A job and what it needs to run.
 pub struct Turn {
-    origin: Origin,
+    pub(super) origin: Origin,
     /// Whether its caller's token may have been revoked since it was submitted.
     waited: bool,
-    job: StoredJob,
-    caller: Caller,
+    pub(super) job: StoredJob,
+    pub(super) caller: Caller,
     pack: Arc<Pack>,
     cancel: CancellationToken,
-    progress: Arc<Mutex<Progress>>,
+    pub(super) progress: Arc<Mutex<Progress>>,
 }
 
 impl Engine {
@@ -81,7 +82,7 @@ impl Engine {
         let (begin, turn) = tokio::sync::oneshot::channel();
         {
             let mut queue = self.shared.queue.lock();
-            queue.add(&owner, id.clone());
+            queue.add(&owner, id.clone(), weight(&job.input));
             self.shared.starts.lock().insert(id, begin);
         }
         self.shared.tell(&owner, &job.view(OffsetDateTime::now_utc()));
@@ -107,7 +108,7 @@ impl Shared {
         }
     }
 
-    fn publish(&self, owner: &str, job: &Job) {
+    pub(super) fn publish(&self, owner: &str, job: &Job) {
         if let Some(live) = self.live.lock().get(&job.job_id) {
             live.latest.send_replace(job.clone());
         }
@@ -167,8 +168,9 @@ async fn follow(shared: Weak<Shared>, mut turn: Turn, begin: tokio::sync::onesho
         }
         Err(cancelled())
     };
-    finish(&shared, turn, outcome).await;
+    // Its turn is over, however long it takes to save its result.
     shared.pump();
+    finish(&shared, turn, outcome).await;
 }
 
 /// Runs a job: gets its session, runs the pack, and ends a session that was only for it.
@@ -185,6 +187,7 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
     let (input, named) = split(job.input.clone());
     let sessionless = pack.is_sessionless(&shared.services.endpoints, &input);
     job.started_at = Some(OffsetDateTime::now_utc());
+    job.attempts += 1;
     job.message = None;
     shared.publish(&job.owner, &job.view(OffsetDateTime::now_utc()));
     let (owner, changes) = (job.owner.clone(), progress.lock().changes());
@@ -206,7 +209,7 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
             true => services.store.save_job(job).await?,
             false => {
                 progress.lock().set(0.0, "getting a session".to_owned());
-                used = session(shared, job, caller, pack, mode, &named).await?;
+                session(shared, job, caller, pack, mode, &named, &mut used).await?;
             }
         }
         if let Some(SessionUse { session, .. }) = &used {
@@ -215,7 +218,7 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
         let context = Context {
             caller: caller.clone(),
             job: job.id.clone(),
-            http: services.http.clone(),
+            http: audited::client(&services.http, &services.audit, caller, job),
             artifacts,
             secrets: secrets.clone(),
             models: Models::new(services.models.clone(), caller.clone(), job.id.clone()),
@@ -226,6 +229,7 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
             docling: services.docling.clone(),
             runtime: services.runtime.clone(),
             known_hosts: services.known_hosts.clone(),
+            runs: services.runs.clone(),
             session: used.as_ref().map(|used| used.session.clone()),
             progress: progress.clone(),
         };
@@ -260,24 +264,26 @@ async fn session(
     pack: &Pack,
     mode: Style,
     named: &NamedSession,
-) -> PackResult<Option<SessionUse>> {
+    used: &mut Option<SessionUse>,
+) -> PackResult<()> {
     let store = &shared.services.store;
-    let used = match obtain(&shared.services.sessions, store, caller, pack, mode, named).await? {
-        None => None,
-        Some(Obtained::Ready(used)) => Some(used),
+    match obtain(&shared.services.sessions, store, caller, pack, mode, named).await? {
+        None => {}
+        Some(Obtained::Ready(ready)) => *used = Some(ready),
         Some(Obtained::Starting { starting, ends }) => {
             job.own_session_id = (ends == Ends::Always).then(|| starting.id().clone());
             store.save_job(job).await?;
             let session = starting.ready().await?;
+            let id = session.id().clone();
+            // Known before the next await: a cancelled job ends it.
+            *used = Some(SessionUse { session, ends });
             if let Some(name) = &named.workspace {
-                store.set_workspace(&caller.subject, name, session.id()).await?;
+                store.set_workspace(&caller.subject, name, &id).await?;
             }
-            Some(SessionUse { session, ends })
         }
-    };
+    }
     job.session_id = used.as_ref().map(|used| used.session.id().clone());
-    store.save_job(job).await?;
-    Ok(used)
+    Ok(store.save_job(job).await?)
 }
 
 /// Replaces the secrets that a job used in its result.
@@ -289,57 +295,6 @@ fn without_secrets(redactor: &Redactor, outcome: PackResult<Value>) -> PackResul
         Ok(output) => Ok(redactor.apply_json(output)),
         Err(error) => Err(error.map_text(|text| redactor.apply(text).into_owned())),
     }
-}
-
-/// Records the end of a job.
-async fn finish(shared: &Arc<Shared>, turn: Turn, outcome: PackResult<Value>) {
-    let Turn { mut job, progress, origin, .. } = turn;
-    job.ended_at = Some(OffsetDateTime::now_utc());
-    {
-        let mut progress = progress.lock();
-        job.progress = progress.percent;
-        job.message = progress.message.take();
-        job.artifacts = std::mem::take(&mut progress.artifacts);
-    }
-    match outcome {
-        Ok(output) => {
-            job.state = JobState::Completed;
-            job.progress = 100;
-            job.output = Some(output);
-        }
-        Err(error) => {
-            let cancelled = error.code() == ErrorCode::Cancelled;
-            job.state = if cancelled { JobState::Cancelled } else { JobState::Failed };
-            job.error = Some(error.body().clone());
-        }
-    }
-    let view = job.view(OffsetDateTime::now_utc());
-    info!(
-        job.id = job.id.as_str(),
-        pack = job.pack,
-        state = job.state.as_str(),
-        error = job.error.as_ref().map(|error| error.error.as_str()),
-        duration_ms = view.duration_ms,
-        "Job ended"
-    );
-    // The next start of the server records a job that is not saved as interrupted.
-    let store = &shared.services.store;
-    let saved = async {
-        match origin {
-            Origin::Call { reports: false } => store.save_job(&job).await.map(|()| false),
-            _ => store.end_job(&job).await,
-        }
-    };
-    match timeout(SAVE, saved).await {
-        Ok(Ok(true)) => shared.webhooks.due.notify_one(),
-        Ok(Ok(false)) => {}
-        Ok(Err(error)) => {
-            error!(job.id = job.id.as_str(), %error, "Failed to save the result of a job");
-        }
-        Err(_) => error!(job.id = job.id.as_str(), "Saving the result of a job took too long"),
-    }
-    shared.publish(&job.owner, &view);
-    shared.live.lock().remove(&job.id);
 }
 
 /// Separates the session from the pack's own input.

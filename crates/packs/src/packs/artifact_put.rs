@@ -14,7 +14,8 @@ use crate::{Context, Pack, PackError, PackResult, Routing};
 #[schemars(rename = "ArtifactPut")]
 struct Input {
     /// The content.
-    #[schemars(length(max = 67_108_864))]
+    #[schemars(length(max = 8_388_608))]
+    #[schemars(extend("x-expected" = "at most 8388608 characters; upload more with POST /api/v1/artifacts"))]
     content: String,
     /// How `content` is written.
     #[serde(default)]

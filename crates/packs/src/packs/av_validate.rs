@@ -173,7 +173,8 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     }
     if let Some(path) = &subtitles {
         let read = command(["head", "-c", MAX_CAPTIONS, path]);
-        let text = context.output(read).await.map_err(|error| explain("captions_path", error))?;
+        let (text, field) = (context.output(read).await, "captions_path");
+        let text = text.map_err(|error| context.elsewhere(field, path, explain(field, error)))?;
         checks.extend(captions(&text, video_s.or(audio_s)));
     }
     folder.remove(&context).await;
@@ -224,7 +225,8 @@ async fn probe(context: &Context, field: &str, path: &str) -> PackResult<Probe> 
     context.progress(0.1, "reading the streams");
     let exec =
         command(["ffprobe", "-v", "error", "-of", "json", "-show_format", "-show_streams", path]);
-    let text = context.output(exec).await.map_err(|error| explain(field, error))?;
+    let text = context.output(exec).await;
+    let text = text.map_err(|error| context.elsewhere(field, path, explain(field, error)))?;
     serde_json::from_str(&text).map_err(|error| PackError::failed(format!("ffprobe: {error}")))
 }
 

@@ -12,6 +12,9 @@ use crate::{
     write_file::write_file,
 };
 
+/// The largest file that is changed.
+const MAX_BYTES: usize = 8 << 20;
+
 /// Replace text in a file of a clone.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -95,15 +98,21 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     let exec = input.clone_path.command([
         "bash",
         "-c",
-        "[ -f \"$1\" ] || exit 44; base64 -w0 < \"$1\"",
+        "[ -f \"$1\" ] || exit 44; [ \"$(stat -Lc %s -- \"$1\")\" -le \"$2\" ] || exit 46; \
+         base64 -w0 < \"$1\"",
         "fs.patch",
         &path,
+        &MAX_BYTES.to_string(),
     ]);
     let state = context.exec(exec).await;
     let state = state.map_err(|error| input.clone_path.explain(&context, error))?;
     match state.exit_code {
         Some(0) => {}
         Some(44) => return Err(missing(&input.path, &input.clone_path)),
+        Some(46) => {
+            let message = format!("path: {} is larger than {} MiB", input.path, MAX_BYTES >> 20);
+            return Err(PackError::invalid("path", message));
+        }
         _ => return Err(crate::context::failed("fs.patch", &state)),
     }
     let bytes = BASE64_STANDARD.decode(state.stdout.unwrap_or_default().trim()).ok();

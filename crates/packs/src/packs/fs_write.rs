@@ -23,6 +23,7 @@ struct Input {
     path: InnerPath,
     /// The whole new content.
     #[schemars(length(max = 8_388_608))]
+    #[schemars(extend("x-expected" = "at most 8388608 characters; PUT /api/v1/sessions/{id}/files/{path} writes more"))]
     content: String,
     /// How `content` is written: `utf-8` or `base64`.
     #[serde(default)]

@@ -70,7 +70,7 @@ struct OneTask {
 pub async fn serve(State(app): State<App>, request: Request) -> ApiResult<Response> {
     let (parts, content) = request.into_parts();
     let call = call(&app, &parts)?;
-    let bytes = body::read(content, app.max_body_bytes).await?;
+    let bytes = body::read(content, app.max_pack_body_bytes()).await?;
     let (id, answer) = match parse(&bytes) {
         Ok(request) => (request.id.clone(), answer(call, &parts, request).await),
         Err(error) => (Value::Null, Err(error.into())),

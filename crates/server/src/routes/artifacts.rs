@@ -10,7 +10,9 @@ use axum::{
 };
 use futures_util::stream;
 use helmdeck_sessions::Caller;
-use helmdeck_store::{ArtifactFilter, ArtifactReader, LinkQuery, NewArtifact, Pieces, StoreError};
+use helmdeck_store::{
+    ArtifactFilter, ArtifactReader, AuditEntry, LinkQuery, NewArtifact, Pieces, StoreError,
+};
 use helmdeck_wire::{
     ErrorCode,
     artifact::{
@@ -43,8 +45,11 @@ const MOST_LISTED: u32 = 200;
 const POLICY: &str = "sandbox; default-src 'none'";
 
 /// The content of an artifact.
-pub const CONTENT: Media =
-    Media { doc: "The content.", types: &["*/*"], headers: &["Content-Disposition", "ETag"] };
+pub const CONTENT: Media = Media {
+    doc: "The content.",
+    types: &["application/octet-stream"],
+    headers: &["Content-Disposition", "ETag"],
+};
 
 /// Which artifacts to list.
 #[derive(Deserialize, JsonSchema)]
@@ -136,6 +141,8 @@ pub async fn show(call: Call, one: OneArtifact) -> ApiResult<Artifact> {
 /// Deletes one artifact.
 pub async fn delete(call: Call, one: OneArtifact) -> ApiResult<Outcome> {
     call.app.artifacts.delete(&call.caller, &one.key).await?;
+    let entry = AuditEntry::new("artifact.deleted").actor(&call.caller);
+    call.app.audit.record(entry.target(one.key.as_str()));
     Ok(Outcome::done())
 }
 
@@ -144,6 +151,8 @@ pub async fn link(call: Call, wanted: NewLink) -> ApiResult<ArtifactLink> {
     let seconds = wanted.ttl_seconds.map_or(LINK_LIFE_S, u64::from);
     let life = time::Duration::seconds(i64::try_from(seconds).unwrap_or(i64::MAX));
     let (path, expires_at) = call.app.artifacts.link(&call.caller, &wanted.key, life).await?;
+    let entry = AuditEntry::new("artifact.linked").actor(&call.caller).target(wanted.key.as_str());
+    call.app.audit.record(entry.detail("seconds", seconds));
     Ok(ArtifactLink { url: call.address.url(&path), expires_at })
 }
 
@@ -176,6 +185,8 @@ pub async fn upload(
         }
     };
     let Artifact { key, url, size, content_type, filename, .. } = artifact;
+    let entry = AuditEntry::new("artifact.uploaded").actor(&caller).target(key.as_str());
+    app.audit.record(entry.detail("bytes", size));
     let uploaded = Uploaded { artifact_key: key, url, size, content_type, filename };
     Ok((StatusCode::CREATED, Json(uploaded)).into_response())
 }

@@ -28,6 +28,8 @@ use crate::{
 
 /// How long a connection is silent at most.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How long to wait before a job is read again that this server does not run.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Which jobs to list.
 #[derive(Deserialize, JsonSchema)]
@@ -91,10 +93,7 @@ pub async fn list(call: Call, query: JobQuery) -> ApiResult<JobList> {
         before: query.cursor.map(JobId::new),
         limit: query.limit.unwrap_or(50),
     };
-    let mut list = call.app.packs.jobs(&call.caller, filter).await?;
-    // Outputs may be large.
-    list.jobs.iter_mut().for_each(|job| job.output = None);
-    Ok(list)
+    Ok(call.app.packs.jobs(&call.caller, filter).await?)
 }
 
 /// Shows a job.
@@ -158,10 +157,10 @@ pub async fn events(
 /// Waits for a change of a job. `None` when the server stops.
 pub async fn changed(app: &App, caller: &Caller, last: &Job) -> Option<Job> {
     loop {
-        tokio::select! {
-            () = app.packs.changed(&last.job_id) => {}
+        let works = tokio::select! {
+            works = app.packs.changed(&last.job_id) => works,
             () = app.closing.cancelled() => return None,
-        }
+        };
         let job = app.packs.job(caller, &last.job_id).await.ok()?;
         let differs = job.progress != last.progress
             || job.message != last.message
@@ -169,6 +168,9 @@ pub async fn changed(app: &App, caller: &Caller, last: &Job) -> Option<Job> {
             || job.started_at != last.started_at;
         if differs {
             return Some(job);
+        }
+        if !works {
+            tokio::time::sleep(PAUSE).await;
         }
     }
 }

@@ -113,7 +113,7 @@ impl PackInfo {
         let version = format!("v{}", pack.version);
         let (session, mode) = match pack.needs.session {
             SessionNeed::None => ("none", None),
-            SessionNeed::OneShot(mode) => ("one_shot", Some(mode)),
+            SessionNeed::OneShot(mode) | SessionNeed::Private(mode) => ("one_shot", Some(mode)),
             SessionNeed::Keeps(mode) => ("keeps", Some(mode)),
             SessionNeed::Existing => ("existing", None),
         };

@@ -127,7 +127,7 @@ pub async fn call_named(app: App, name: &str, request: Request) -> ApiResult<Res
             format!("the tool {name:?} does not exist: GET /api/v1/tools lists all tools");
         ApiError::new(ErrorCode::NotFound, message)
     })?;
-    let bytes = body::read(body, app.max_body_bytes).await?;
+    let bytes = body::read_call(body, &app, &tool).await?;
     let empty = bytes.trim_ascii().is_empty();
     let args = if empty { Map::new() } else { body::object(&bytes)? };
     let address = Address::of(&app, &parts.headers);

@@ -146,7 +146,7 @@ async fn body_object(
     app: &App,
     body: Body,
 ) -> ApiResult<Map<String, Value>> {
-    let bytes = body::read(body, app.max_body_bytes).await?;
+    let bytes = body::read_call(body, app, tool).await?;
     let takes_any = tool.schema()?.fields().any(|field| {
         !binding.is_in_query(tool, field)
             && !binding.path_fields(tool.of_session).iter().any(|(_, it)| *it == field)

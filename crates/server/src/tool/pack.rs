@@ -42,6 +42,7 @@ pub fn pack_tool(pack: &Arc<Pack>) -> Tool {
             name: pack.input.name,
         },
         takes_bytes: false,
+        needs_model: false,
         pack: Some(pack.clone()),
         flags: Vec::new(),
         root_schema: Box::new(move || input_schema(&of_schema)),
@@ -60,7 +61,7 @@ fn input_schema(pack: &Pack) -> Value {
     if let Some(Value::Object(fields)) =
         root.as_object_mut().map(|object| object.entry("properties").or_insert(json!({})))
     {
-        if pack.needs.session != SessionNeed::None {
+        if !matches!(pack.needs.session, SessionNeed::None | SessionNeed::Private(_)) {
             fields.insert("_session_id".to_owned(), session_option(pack));
             let doc = "Calls with the same name share a session.";
             let name = json!({
@@ -172,6 +173,9 @@ pub async fn start(
 ) -> ApiResult<Outcome> {
     let keep = options.idempotency_key.is_some();
     let job = begin(call, pack, input, options).await?;
+    if let Some(told) = &call.job {
+        told.send_replace(Some(job.job_id.clone()));
+    }
     if wait_s == 0 || job.cached {
         return reply(job);
     }
@@ -259,6 +263,25 @@ impl Drop for Abandoned {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The longest text that a schema allows in one place.
+    fn longest(schema: &Value) -> u64 {
+        let own = schema.get("maxLength").and_then(Value::as_u64);
+        let inside = match schema {
+            Value::Object(fields) => fields.values().map(longest).max(),
+            Value::Array(items) => items.iter().map(longest).max(),
+            _ => None,
+        };
+        own.max(inside).unwrap_or(0)
+    }
+
+    #[test]
+    fn no_schema_of_a_pack_allows_a_text_that_no_body_has_room_for() {
+        for pack in helmdeck_packs::built_in() {
+            let longest = longest(&input_schema(&pack));
+            assert!(longest < crate::body::PACK_BODY as u64, "{}: {longest}", pack.name);
+        }
+    }
 
     #[test]
     fn every_pack_has_examples_that_its_own_schema_allows() {

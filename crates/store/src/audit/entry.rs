@@ -6,6 +6,8 @@ use helmdeck_wire::{SessionId, audit::Severity, history::Actor};
 use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
 
+use crate::vault::{redact_used, redact_used_json};
+
 /// Limit on texts, in characters.
 const MAX_TEXT: usize = 300;
 /// Limit on all details together, in bytes.
@@ -88,6 +90,18 @@ impl AuditEntry {
     #[cfg(test)]
     pub(super) fn at(self, at: OffsetDateTime) -> Self {
         Self { at, ..self }
+    }
+
+    /// Replaces the secrets that this process used.
+    pub(super) fn redact(&mut self) {
+        if let Some(target) = self.target.take() {
+            let target = redact_used(target.as_bytes());
+            self.target = Some(String::from_utf8_lossy(&target).into_owned());
+        }
+        let details = std::mem::take(&mut self.details);
+        if let Value::Object(details) = redact_used_json(Value::Object(details)) {
+            self.details = details;
+        }
     }
 
     /// The details as JSON, limited in size.

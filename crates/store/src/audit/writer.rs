@@ -179,6 +179,7 @@ async fn append(store: &Store, mut entries: Vec<AuditEntry>, state: &State) {
     if entries.is_empty() {
         return;
     }
+    entries.iter_mut().for_each(AuditEntry::redact);
     loop {
         match store.append_audit(&entries).await {
             Ok(newest) => {
@@ -267,5 +268,22 @@ mod tests {
         let counts: Vec<_> = rows.iter().map(|row| row.details["count"].clone()).collect();
         assert_eq!(counts, [1, 999]);
         assert_eq!(*audit.newest().borrow(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_secret_that_was_used_is_in_no_row() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let audit = Audit::open(store.clone()).await.unwrap();
+        let value = "sk-of-the-audit-log-0123456789";
+        let kind = helmdeck_wire::vault::CredentialType::ApiKey;
+        crate::vault::remember(&crate::vault::Secret::new("a-key", kind, value.into()));
+        let entry = AuditEntry::new("egress.denied").target(format!("{value}.example:443"));
+        audit.record(entry.detail("rule", vec![format!("no {value}")]));
+        audit.finish().await;
+        let rows = store.audit_after(&AuditFilter::default(), 0, 10).await.unwrap();
+        assert_eq!(rows[0].target.as_deref(), Some("•••.example:443"));
+        assert_eq!(rows[0].details["rule"][0], "no •••");
+        assert_eq!(store.verify_audit().await.unwrap().broken, None);
     }
 }

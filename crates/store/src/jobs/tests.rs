@@ -24,6 +24,7 @@ fn job(number: u8, owner: &str, key: Option<&str>) -> StoredJob {
         session_id: None,
         own_session_id: None,
         idempotency_key: key.map(str::to_owned),
+        attempts: 0,
         created_at: OffsetDateTime::UNIX_EPOCH + Duration::seconds(i64::from(number)),
         started_at: None,
         ended_at: None,
@@ -52,6 +53,31 @@ async fn a_job_is_read_as_it_was_saved() {
     let later = job.created_at + Duration::seconds(2);
     store.forget_jobs(later, later).await.unwrap();
     assert!(store.job(&job.id).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_list_has_neither_inputs_nor_outputs() {
+    let (_dir, store) = store().await;
+    let mut job = job(1, "ann", None);
+    store.add_job(&job, None).await.unwrap();
+    (job.output, job.attempts) = (Some(json!({ "content": "x" })), 2);
+    store.save_job(&job).await.unwrap();
+    let listed = store.jobs(&JobFilter { limit: 9, ..Default::default() }).await.unwrap();
+    assert_eq!((&listed[0].input, &listed[0].output), (&Value::Null, &None));
+    let whole = store.job(&job.id).await.unwrap().unwrap();
+    assert_eq!((whole.input, whole.output, whole.attempts), (job.input, job.output, 2));
+}
+
+#[tokio::test]
+async fn a_full_disk_has_its_own_error() {
+    let (_dir, store) = store().await;
+    let limit = "PRAGMA max_page_count = 1";
+    for _ in 0..store.pool.size() {
+        sqlx::query(limit).fetch_one(&store.pool).await.unwrap();
+    }
+    let large = StoredJob { input: json!("x".repeat(1 << 20)), ..job(1, "ann", None) };
+    let error = store.add_job(&large, None).await.unwrap_err();
+    assert_eq!(error.public_code(), helmdeck_wire::ErrorCode::DiskFull, "{error:?}");
 }
 
 #[tokio::test]

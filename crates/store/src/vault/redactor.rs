@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::Secret;
 use needle::{Match, Needle};
 
-pub use used::{redact_used, remember};
+pub use used::{redact_used, redact_used_json, remember};
 
 /// What replaces a secret.
 pub const MASK: &str = "•••";

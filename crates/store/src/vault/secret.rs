@@ -18,7 +18,7 @@ pub struct Secret {
 }
 
 impl Secret {
-    pub(super) fn new(name: &str, kind: CredentialType, bytes: Vec<u8>) -> Self {
+    pub(crate) fn new(name: &str, kind: CredentialType, bytes: Vec<u8>) -> Self {
         Self { name: name.to_owned(), kind, bytes: bytes.into(), metadata: Map::new() }
     }
 

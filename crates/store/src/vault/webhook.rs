@@ -106,6 +106,7 @@ mod tests {
             session_id: None,
             own_session_id: None,
             idempotency_key: None,
+            attempts: 0,
             created_at: OffsetDateTime::UNIX_EPOCH,
             started_at: None,
             ended_at: None,

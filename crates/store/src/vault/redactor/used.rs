@@ -3,6 +3,7 @@
 use std::{borrow::Cow, sync::LazyLock};
 
 use parking_lot::RwLock;
+use serde_json::Value;
 
 use super::{Redactor, Secret};
 
@@ -18,6 +19,12 @@ pub fn remember(secret: &Secret) {
         *used = Redactor::default();
     }
     used.add(secret);
+}
+
+/// The value without secrets that this process used.
+pub fn redact_used_json(value: Value) -> Value {
+    let used = USED.read();
+    if used.is_empty() { value } else { used.apply_json(value) }
 }
 
 /// The text without secrets that this process used. One-time codes are not remembered.
