@@ -3,7 +3,7 @@
 use helmdeck_vision::eyes::middle;
 use helmdeck_wire::{
     Action as _, ActionCall, ErrorCode,
-    browser::{Patience, SelectOptions, Selector},
+    browser::{ConcealField, Patience, SelectOptions, Selector},
     keyboard::{Key, Type},
     observe::Observation,
     parse::Invalid,
@@ -46,8 +46,6 @@ pub struct Field {
     pub rect: Rect,
     /// Its states.
     pub states: Vec<String>,
-    /// The id of its window.
-    pub window: Option<String>,
 }
 
 impl Field {
@@ -62,14 +60,13 @@ impl Field {
             role: node.role.clone(),
             rect: node.rect,
             states: node.states.clone(),
-            window: Some(node.window.clone()),
         }
     }
 
     /// The field where a model clicked, if nothing tells what it is.
     pub fn at(point: Pixel) -> Self {
         let rect = Rect { x: point.x, y: point.y, width: 1, height: 1 };
-        Self { reference: None, role: String::new(), rect, states: Vec::new(), window: None }
+        Self { reference: None, role: String::new(), rect, states: Vec::new() }
     }
 }
 
@@ -97,7 +94,6 @@ pub async fn by_label(context: &Context, label: &str) -> PackResult<Option<Field
         role: it.role.clone(),
         rect: it.rect,
         states: it.states.clone(),
-        window: it.window.clone(),
     }))
 }
 
@@ -117,14 +113,24 @@ fn focus(tree: &Tree) -> Option<&TreeNode> {
     tree.nodes.iter().find(|node| node.reference == *wanted)
 }
 
-/// Whether a field has the keyboard focus, and the address of its page.
-pub async fn has_focus(context: &Context, field: &Field) -> PackResult<(bool, Option<String>)> {
+/// Whether a field has the keyboard focus.
+pub async fn has_focus(context: &Context, field: &Field) -> PackResult<bool> {
     let tree = context.act(&ReadTree::default()).await?;
     let node = focus(&tree);
-    let window = node.map(|node| node.window.as_str()).or(field.window.as_deref());
-    let window = tree.windows.iter().find(|it| Some(it.id.as_str()) == window);
-    let is_it = node.is_some_and(|node| Some(&node.reference) == field.reference.as_ref());
-    Ok((is_it, window.and_then(|window| window.url.clone())))
+    Ok(node.is_some_and(|node| Some(&node.reference) == field.reference.as_ref()))
+}
+
+/// Lets a field of a page show dots for what is typed into it, and returns the address of the document that gets it.
+/// `None` if it is no field of a page.
+pub async fn conceal(context: &Context, field: &Field) -> PackResult<Option<String>> {
+    let reference = field.reference.as_ref().filter(|it| it.starts_with('e'));
+    let Some(reference) = reference else { return Ok(None) };
+    let conceal = ConcealField {
+        selector: Selector::Ref(reference.clone()),
+        tab: None,
+        timeout_s: Patience::seconds(5.0),
+    };
+    Ok(Some(context.act(&conceal).await?.url).filter(|url| !url.is_empty()))
 }
 
 /// What a field holds, if its program tells. Password fields never do.

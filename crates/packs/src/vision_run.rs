@@ -1,21 +1,27 @@
 //! What packs share that reach a goal on a desktop.
 
+use std::{convert::Infallible, time::Duration};
+
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
-use futures_util::{FutureExt, future::BoxFuture};
+use futures_util::{
+    FutureExt,
+    future::{BoxFuture, pending},
+};
 use helmdeck_vision::{
-    Dialect, Goal, Limits, Outcome, Run, SessionEyes, Step,
-    eyes::{Model, ModelFailure, Reply, Spent},
+    Dialect, Goal, Limits, Outcome, Run, Step,
+    eyes::{Eyes, Model, ModelFailure, Reply, Spent},
     report::FinalShot,
     run,
 };
-use helmdeck_wire::{browser::Until, nature::Style};
+use helmdeck_wire::{ErrorCode, browser::Until, nature::Style};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use tokio::sync::watch;
 
 use crate::{
-    Context, ModelBudget, PackResult,
+    Context, ModelBudget, NewRun, PackError, PackResult, RegisteredRun, RunEnd,
     page::{PageUrl, open},
 };
 
@@ -68,6 +74,11 @@ pub struct Reached {
     pub artifact_key: Option<String>,
 }
 
+/// How long a question of a run waits for a person who watches.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Why a run ends that a person stopped.
+const STOPPED: &str = "the run was stopped";
+
 /// Stands for the model in structured mode: pictures are for models, and none is asked.
 struct NoModel;
 
@@ -98,38 +109,140 @@ pub async fn open_first(context: &Context, url: Option<&PageUrl>) -> PackResult<
     Ok(())
 }
 
-/// Reaches a goal, and stores the last picture.
-pub async fn reach(context: &Context, wanted: &Wanted<'_>) -> PackResult<Reached> {
-    let limits = Limits { max_steps: wanted.max_steps, ..Limits::default() };
-    let done = follow(context, wanted, &limits, &|_| {}).await?;
-    reached(context, done).await
+/// A run that people can watch, pause, stop and answer.
+pub struct Watched<'a> {
+    context: &'a Context,
+    registered: Box<dyn RegisteredRun>,
 }
 
-/// Runs the loop. Progress tells people what happens.
-pub async fn follow(
-    context: &Context,
-    wanted: &Wanted<'_>,
-    limits: &Limits,
-    watcher: &(dyn Fn(&Step) + Send + Sync),
-) -> PackResult<Run> {
-    let eyes = SessionEyes::new(context.session()?.clone(), context.caller.clone());
-    let told = |step: &Step| {
-        let part = f64::from(step.step) / f64::from(limits.max_steps.max(1));
-        context.progress(0.1 + 0.8 * part, step.line());
-        watcher(step);
-    };
-    context.progress(0.1, "looking");
-    if context.mode == Style::Structured {
-        let mut done = run(&wanted.goal, &eyes, &NoModel, limits, &told).await;
-        if done.outcome == Outcome::Denied && done.reason == NO_ELEMENT {
-            done.outcome = Outcome::Stuck;
-        }
-        (done.model, done.dialect, done.model_calls) = (None, None, 0);
-        return Ok(done);
+impl<'a> Watched<'a> {
+    /// Registers a run in the job's session: one at a time.
+    pub fn begin(
+        context: &'a Context,
+        instruction: &str,
+        model: Option<String>,
+        max_steps: u32,
+    ) -> PackResult<Self> {
+        let run = NewRun {
+            session: context.session()?.clone(),
+            caller: context.caller.clone(),
+            job: Some(context.job.clone()),
+            mode: context.mode,
+            instruction: instruction.to_owned(),
+            model,
+            max_steps,
+            patience: PATIENCE,
+        };
+        Ok(Self { context, registered: context.runs.begin(run)? })
     }
-    let id = context.models.choose_vision(wanted.model)?;
-    let model = context.models.on_desktop(id, wanted.budget);
-    Ok(run(&wanted.goal, &eyes, &model, limits, &told).await)
+
+    /// Registers a run that reaches a goal.
+    pub fn toward(context: &'a Context, wanted: &Wanted<'_>) -> PackResult<Self> {
+        let model = asked_model(context, wanted.model)?;
+        Self::begin(context, &wanted.goal.instruction, model, wanted.max_steps)
+    }
+
+    /// The screen.
+    pub fn eyes(&self) -> &dyn Eyes {
+        self.registered.eyes()
+    }
+
+    /// Waits while it is paused. Fails if a person stopped it.
+    pub async fn ready(&self) -> PackResult<()> {
+        let mut stopped = self.registered.stopped();
+        tokio::select! {
+            biased;
+            // It never ends if nobody can stop it any more.
+            true = async { stopped.wait_for(|stop| *stop).await.is_ok() } => {
+                Err(PackError::new(ErrorCode::Cancelled, STOPPED))
+            }
+            () = self.eyes().ready() => Ok(()),
+        }
+    }
+
+    /// Records a step.
+    pub fn note(&self, step: &Step) {
+        self.registered.note(step);
+    }
+
+    /// Runs the loop. Progress tells people what happens. It ends early if `enough` says so of a step.
+    pub async fn follow(
+        &self,
+        wanted: &Wanted<'_>,
+        enough: &(dyn Fn(&Step) -> bool + Send + Sync),
+    ) -> PackResult<Run> {
+        let (halt, halted) = watch::channel(false);
+        let limits =
+            Limits { max_steps: wanted.max_steps, stop: Some(halted), ..Limits::default() };
+        let watcher = |step: &Step| {
+            if enough(step) {
+                halt.send_replace(true);
+            }
+        };
+        tokio::select! {
+            done = self.run(wanted, &limits, &watcher) => done,
+            never = self.forward_stop(&halt) => match never {},
+        }
+    }
+
+    /// Ends the loop when a person stops the run.
+    async fn forward_stop(&self, halt: &watch::Sender<bool>) -> Infallible {
+        let mut stopped = self.registered.stopped();
+        if stopped.wait_for(|stop| *stop).await.is_ok() {
+            halt.send_replace(true);
+        }
+        pending().await
+    }
+
+    async fn run(
+        &self,
+        wanted: &Wanted<'_>,
+        limits: &Limits,
+        watcher: &(dyn Fn(&Step) + Send + Sync),
+    ) -> PackResult<Run> {
+        let context = self.context;
+        let eyes = self.eyes();
+        let told = |step: &Step| {
+            let part = f64::from(step.step) / f64::from(limits.max_steps.max(1));
+            context.progress(0.1 + 0.8 * part, step.line());
+            self.note(step);
+            watcher(step);
+        };
+        context.progress(0.1, "looking");
+        if context.mode == Style::Structured {
+            let mut done = run(&wanted.goal, eyes, &NoModel, limits, &told).await;
+            if done.outcome == Outcome::Denied && done.reason == NO_ELEMENT {
+                done.outcome = Outcome::Stuck;
+            }
+            (done.model, done.dialect, done.model_calls) = (None, None, 0);
+            return Ok(done);
+        }
+        let id = context.models.choose_vision(wanted.model)?;
+        let model = context.models.on_desktop(id, wanted.budget);
+        Ok(run(&wanted.goal, eyes, &model, limits, &told).await)
+    }
+
+    /// Registers how it ended, and returns why.
+    pub fn finish(&self, end: RunEnd) -> String {
+        self.registered.finish(end)
+    }
+}
+
+/// The id of the model that a pack would ask.
+pub fn asked_model(context: &Context, wanted: Option<&str>) -> PackResult<Option<String>> {
+    if context.mode == Style::Structured {
+        return Ok(None);
+    }
+    Ok(Some(context.models.choose_vision(wanted)?.to_string()))
+}
+
+/// Reaches a goal, and stores the last picture.
+pub async fn reach(watched: Watched<'_>, wanted: &Wanted<'_>) -> PackResult<Reached> {
+    let context = watched.context;
+    let mut done = watched.follow(wanted, &|_| false).await?;
+    done.reason = watched.finish(RunEnd::from(&done));
+    drop(watched);
+    reached(context, done).await
 }
 
 async fn reached(context: &Context, done: Run) -> PackResult<Reached> {

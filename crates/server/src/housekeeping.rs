@@ -79,6 +79,7 @@ pub async fn run(app: App, kept: Kept, janitor_interval: Duration) {
                     tracing::warn!(error, "Failed to remove old actions; retrying later");
                 }
             }
+            app.vision_runs.forget(|session| !app.sessions.is_alive(session));
             if let Err(error) = app.packs.forget().await {
                 tracing::warn!(%error, "Failed to remove old jobs; retrying later");
             }

@@ -16,7 +16,7 @@ use crate::{
 pub use schema::{ForClients, without_notes};
 
 /// Descriptions of the tags, in reading order.
-const TAGS: [(&str, &str); 26] = [
+const TAGS: [(&str, &str); 27] = [
     ("sessions", "Create, list, watch, share and end sessions, and move files in and out."),
     ("desktop", "Drive a desktop session by pixel: mouse, keyboard, windows and programs."),
     ("browser", "Drive the session's browser by page and element."),
@@ -36,6 +36,7 @@ const TAGS: [(&str, &str); 26] = [
     ("connect", "Connect MCP clients."),
     ("skill", "Instructions for agents."),
     ("tokens", "Create, list and revoke tokens."),
+    ("records", "What is recorded of callers: delete it."),
     ("vault", "Credentials: add, rotate, grant and delete them, and see how they are used."),
     ("v1", "Models in the APIs of OpenAI and Anthropic, for their SDKs."),
     ("models", "Models that can be called, what was used of them, and budgets."),

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use helmdeck_gateway::{ModelId, PinnedModel};
 use helmdeck_store::{Store, StoreError};
 use helmdeck_wire::{
     ErrorCode,
@@ -12,6 +13,7 @@ use time::OffsetDateTime;
 use crate::error::ApiError;
 
 const PASSTHROUGH: &str = "browser_passthrough";
+const VISION_MODEL: &str = "vision_model";
 const ON: &str = "on";
 const OFF: &str = "off";
 
@@ -46,12 +48,19 @@ pub struct Settings {
     /// Whether the configuration enables it.
     configured: bool,
     passthrough: AtomicBool,
+    vision_model: PinnedModel,
 }
 
 impl Settings {
-    pub async fn load(store: Store, configured: bool) -> Result<Self, StoreError> {
+    pub async fn load(
+        store: Store,
+        configured: bool,
+        vision_model: PinnedModel,
+    ) -> Result<Self, StoreError> {
         let passthrough = store.setting(PASSTHROUGH).await?.is_some_and(|value| value == ON);
-        Ok(Self { store, configured, passthrough: passthrough.into() })
+        let pinned = store.setting(VISION_MODEL).await?;
+        vision_model.set(pinned.and_then(|id| ModelId::parse(&id).ok()));
+        Ok(Self { store, configured, passthrough: passthrough.into(), vision_model })
     }
 
     /// Whether new sessions watch browsers that agents start.
@@ -61,7 +70,23 @@ impl Settings {
 
     pub fn show(&self) -> Shown {
         let enabled = self.browser_passthrough();
-        Shown { browser_passthrough: Feature { enabled, by_configuration: self.configured } }
+        Shown {
+            browser_passthrough: Feature { enabled, by_configuration: self.configured },
+            vision_model: self.vision_model.get().map(|id| id.to_string()),
+        }
+    }
+
+    /// Pins the model of vision permanently, or unpins it.
+    pub async fn pin_vision_model(
+        &self,
+        model: Option<ModelId>,
+        by: &str,
+    ) -> Result<(), SettingsError> {
+        let value = model.as_ref().map(ToString::to_string).unwrap_or_default();
+        self.store.set_setting(VISION_MODEL, &value, by, OffsetDateTime::now_utc()).await?;
+        tracing::info!(setting = VISION_MODEL, value, by, "Setting changed");
+        self.vision_model.set(model);
+        Ok(())
     }
 
     /// Changes the given settings permanently. Fails without a change if they cannot be stored, or
@@ -88,16 +113,19 @@ mod tests {
     async fn a_setting_fixed_by_configuration_cannot_be_turned_off() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
-        let turn = |on| ChangeSettings { browser_passthrough: Some(on) };
+        let turn = |on| ChangeSettings {
+            browser_passthrough: Some(on),
+            ..ChangeSettings::default()
+        };
 
-        let fixed = Settings::load(store.clone(), true).await.unwrap();
+        let fixed = Settings::load(store.clone(), true, PinnedModel::default()).await.unwrap();
         let refused = fixed.change(&turn(false), "ann").await.unwrap_err();
         assert!(matches!(refused, SettingsError::FixedByConfiguration));
         assert!(fixed.browser_passthrough());
         assert_eq!(store.setting(PASSTHROUGH).await.unwrap(), None);
         fixed.change(&turn(true), "ann").await.unwrap();
 
-        let free = Settings::load(store, false).await.unwrap();
+        let free = Settings::load(store, false, PinnedModel::default()).await.unwrap();
         assert!(free.browser_passthrough(), "it is enabled");
         free.change(&turn(false), "ann").await.unwrap();
         assert!(!free.browser_passthrough());

@@ -5,8 +5,12 @@ mod watched_eyes;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use helmdeck_packs::{NewRun, PackError, PackResult, RegisteredRun, RunEnd, RunRegistry};
 use helmdeck_sessions::{Caller, Session};
-use helmdeck_vision::{Goal, Limits, Outcome, Run, Step, eyes::Spent};
+use helmdeck_vision::{
+    Outcome, Step,
+    eyes::{Eyes, Spent},
+};
 use helmdeck_wire::{ErrorCode, SessionId, history::ActorKind, point::Pixel};
 use parking_lot::Mutex;
 use serde_json::json;
@@ -61,28 +65,30 @@ pub struct VisionRun {
     told: Option<mpsc::Sender<Told>>,
 }
 
-/// Ends a run in the registry, also if its client disconnects.
+/// Ends a run in the registry, also if its client disconnects or its job is cancelled.
 pub struct Guard {
     run: Arc<VisionRun>,
+    eyes: WatchedEyes,
 }
 
 impl VisionRuns {
     /// Registers a run, unless one is under way in the session.
-    pub fn begin(
+    pub fn register(
         &self,
-        (session, caller): (Session, Caller),
-        (goal, model): (&Goal, String),
-        (limits, patience): (&mut Limits, Duration),
+        new: NewRun,
         told: Option<mpsc::Sender<Told>>,
-    ) -> ApiResult<Guard> {
+    ) -> PackResult<Guard> {
+        let NewRun { session, caller, patience, .. } = new;
         let id = session.id().clone();
         let status = VisionStatus {
-            run_id: format!("vision-{}", random_hex().map_err(ApiError::internal)?),
+            run_id: format!("vision-{}", run_id()?),
             session_id: id.clone(),
+            job_id: new.job,
             by: caller.actor(),
-            instruction: goal.instruction.clone(),
-            model,
-            max_steps: limits.max_steps,
+            mode: new.mode,
+            instruction: new.instruction,
+            model: new.model,
+            max_steps: new.max_steps,
             state: RunState::Running,
             began_at: OffsetDateTime::now_utc(),
             ended_at: None,
@@ -96,14 +102,12 @@ impl VisionRuns {
             evidence: Vec::new(),
             answer: String::new(),
         };
-        let (stop, stopped) = watch::channel(false);
-        limits.stop = Some(stopped);
         let run = Arc::new(VisionRun {
             session,
             caller,
             patience,
             status: Mutex::new(status),
-            stop,
+            stop: watch::channel(false).0,
             paused: watch::channel(false).0,
             answer: Mutex::default(),
             told,
@@ -115,7 +119,7 @@ impl VisionRuns {
                 "the run {} of {} is under way in this session: wait for its end, or stop it",
                 status.run_id, status.by.subject
             );
-            return Err(ApiError::new(ErrorCode::VisionRunning, message));
+            return Err(PackError::new(ErrorCode::VisionRunning, message));
         }
         if runs.len() >= KEPT && !runs.contains_key(&id) {
             let ended = |run: &Arc<VisionRun>| run.status.lock().ended_at;
@@ -126,8 +130,23 @@ impl VisionRuns {
         }
         runs.insert(id, run.clone());
         drop(runs);
+        run.session.used_by(new.mode);
         run.changed();
-        Ok(Guard { run })
+        Ok(Guard { eyes: WatchedEyes::new(run.clone()), run })
+    }
+
+    /// Forgets runs of sessions that are gone.
+    pub fn forget(&self, is_gone: impl Fn(&SessionId) -> bool) {
+        self.runs.lock().retain(|session, _| !is_gone(session));
+    }
+
+    /// Forgets the runs of a caller that have ended, and returns how many there were.
+    pub fn erase(&self, subject: &str) -> u64 {
+        let is_theirs = |run: &Arc<VisionRun>| run.is_over() && run.caller.subject == subject;
+        let mut runs = self.runs.lock();
+        let before = runs.len();
+        runs.retain(|_, run| !is_theirs(run));
+        u64::try_from(before.saturating_sub(runs.len())).unwrap_or(u64::MAX)
     }
 
     /// The current or last run of a session.
@@ -141,6 +160,10 @@ impl VisionRuns {
             ApiError::new(ErrorCode::NotFound, "no vision run is under way in this session")
         })
     }
+}
+
+fn run_id() -> PackResult<String> {
+    random_hex().map_err(|error| PackError::new(ErrorCode::Internal, error.to_string()))
 }
 
 impl VisionRun {
@@ -313,28 +336,44 @@ impl Guard {
     pub fn run(&self) -> &Arc<VisionRun> {
         &self.run
     }
+}
 
-    /// The screen, as the run uses it.
-    pub fn eyes(&self) -> WatchedEyes {
-        WatchedEyes::new(self.run.clone())
+impl RunRegistry for VisionRuns {
+    fn begin(&self, run: NewRun) -> PackResult<Box<dyn RegisteredRun>> {
+        Ok(Box::new(self.register(run, None)?))
+    }
+}
+
+impl RegisteredRun for Guard {
+    fn eyes(&self) -> &dyn Eyes {
+        &self.eyes
     }
 
-    /// Registers the result, and corrects its reason if a question was not answered.
-    pub fn finish(self, mut run: Run) -> Run {
+    fn stopped(&self) -> watch::Receiver<bool> {
+        self.run.stop.subscribe()
+    }
+
+    fn note(&self, step: &Step) {
+        self.run.note(step);
+    }
+
+    /// Corrects the reason if a question was not answered.
+    fn finish(&self, end: RunEnd) -> String {
+        let mut reason = end.reason;
         let mut status = self.run.status.lock();
         let silent = status.decisions.last().filter(|last| last.by.is_none());
-        if let (Outcome::Denied, Some(silent)) = (run.outcome, silent) {
+        if let (Outcome::Denied, Some(silent)) = (end.outcome, silent) {
             let seconds = self.run.patience.as_secs();
-            run.reason = format!("no person answered within {seconds} s: {}", silent.question);
+            reason = format!("no person answered within {seconds} s: {}", silent.question);
         }
-        status.outcome = Some(run.outcome);
-        status.reason.clone_from(&run.reason);
-        status.evidence.clone_from(&run.evidence);
-        status.answer.clone_from(&run.answer);
-        status.steps.clone_from(&run.steps);
-        status.spent = run.spent;
-        drop(status);
-        run
+        status.outcome = Some(end.outcome);
+        status.reason.clone_from(&reason);
+        status.evidence = end.evidence;
+        status.answer = end.answer;
+        status.steps = end.steps;
+        status.steps.truncate(KEPT_STEPS);
+        status.spent = end.spent;
+        reason
     }
 }
 
@@ -343,7 +382,11 @@ impl Drop for Guard {
         let mut status = self.run.status.lock();
         if status.outcome.is_none() {
             status.outcome = Some(Outcome::Cancelled);
-            "the client disconnected".clone_into(&mut status.reason);
+            let reason = match status.job_id {
+                None => "the client disconnected",
+                Some(_) => "the job was cancelled, or it failed",
+            };
+            reason.clone_into(&mut status.reason);
         }
         status.state = RunState::Ended;
         status.ended_at = Some(OffsetDateTime::now_utc());

@@ -3,6 +3,7 @@
 //! This crate knows neither HTTP nor X11. Sandboxes come from a [`helmdeck_runtime::Runtime`], and
 //! actions go through a [`helmdeck_link`].
 
+mod action_mode;
 mod agent_status;
 mod attached;
 mod audit;

@@ -19,6 +19,7 @@ use helmdeck_wire::{
     SessionId,
     guest::Stage,
     history::Actor,
+    nature::Style,
     session::{EndReason, Mode, SessionSpec},
     window::BrowserWindow,
 };
@@ -91,6 +92,8 @@ pub(crate) struct Inner {
     pub forwards: Arc<Forwards>,
     pub forward_permission: Permission,
     pub agent_status: Mutex<String>,
+    /// How it is used.
+    pub action_mode: Mutex<Style>,
     /// When an agent last acted.
     pub agent_acted: Mutex<Option<OffsetDateTime>>,
     /// Who created it; unknown for an adopted session.
@@ -226,6 +229,7 @@ impl Session {
                 forwards: Arc::default(),
                 forward_permission,
                 agent_status: Mutex::default(),
+                action_mode: Mutex::default(),
                 agent_acted: Mutex::default(),
                 creator,
                 ended_by: Mutex::default(),

@@ -100,6 +100,21 @@ impl Store {
         Ok(removed.rows_affected())
     }
 
+    /// Removes what a caller did, at most `most` per call, and returns the number. The newest action
+    /// always stays.
+    pub async fn erase_actions(&self, subject: &str, most: u32) -> Result<u64, StoreError> {
+        let removed = sqlx::query(
+            "DELETE FROM action WHERE seq IN (
+                 SELECT seq FROM action
+                 WHERE subject = ?1 AND seq < (SELECT max(seq) FROM action) ORDER BY seq LIMIT ?2)",
+        )
+        .bind(subject)
+        .bind(most)
+        .execute(&self.pool)
+        .await?;
+        Ok(removed.rows_affected())
+    }
+
     /// Sessions with more than this many actions.
     pub async fn busiest_sessions(&self, than: u32) -> Result<Vec<SessionId>, StoreError> {
         let ids: Vec<String> = sqlx::query_scalar(

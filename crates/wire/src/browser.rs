@@ -13,7 +13,7 @@ mod state;
 mod tab;
 
 pub use element::{
-    ClickElement, Clicked, Extract, ExtractFormat, Extracted, Hit, HoverElement, Interact,
+    ClickElement, Clicked, ConcealField, Concealed, Extract, ExtractFormat, Extracted, Hit, HoverElement, Interact,
     Interaction, Pixel, PressKeys, SelectOptions, Selected, TypeInto, UploadFiles,
 };
 pub use emulate::{ColorScheme, Emulate, Emulated, Emulation, Geolocation};

@@ -15,6 +15,7 @@ use crate::{
     forward::{Forward, ForwardRule},
     id::SessionId,
     name::name,
+    nature::Style,
     private::PrivateSignIn,
     proxy::Proxy,
     size::{Bytes, Geometry},
@@ -254,6 +255,10 @@ pub struct Session {
     pub status: Status,
     /// Desktop or headless.
     pub mode: Mode,
+    /// How it is used: by names of elements, or by pictures and a model. It is the mode of the last
+    /// run, or what a person chose since.
+    #[serde(default)]
+    pub action_mode: Style,
     /// The token subject that created it.
     pub owner: String,
     /// When it was created.

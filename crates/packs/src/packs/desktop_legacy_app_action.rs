@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep};
 use crate::{
     Context, ModelBudget, ModelNeed, Pack, PackError, PackResult, Routing, SessionNeed,
     context::{command, failed},
-    vision_run::{Reached, Wanted, reach},
+    vision_run::{Reached, Wanted, Watched, reach},
 };
 
 /// How long a program may take to open its window.
@@ -48,7 +48,8 @@ struct Input {
     success: Success,
     /// The model, `provider/model`; defaults to that of the server.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = 200), regex(pattern = helmdeck_gateway::MODEL_ID_PATTERN))]
+    #[schemars(extend("x-expected" = helmdeck_gateway::MODEL_ID_EXPECTED))]
     model: Option<String>,
     /// Most replies of the model; defaults to 12.
     #[serde(default = "steps")]
@@ -105,9 +106,6 @@ pub fn pack() -> Pack {
 }
 
 async fn run(context: Context, input: Input) -> PackResult<Reached> {
-    if let Some(program) = &input.command {
-        start(&context, program, &input.args).await?;
-    }
     let goal =
         Goal { instruction: input.instruction, success: input.success, allowed: input.allow };
     let wanted = Wanted {
@@ -116,7 +114,11 @@ async fn run(context: Context, input: Input) -> PackResult<Reached> {
         max_steps: input.max_steps,
         budget: input.budget,
     };
-    reach(&context, &wanted).await
+    let watched = Watched::toward(&context, &wanted)?;
+    if let Some(program) = &input.command {
+        start(&context, program, &input.args).await?;
+    }
+    reach(watched, &wanted).await
 }
 
 /// Starts a program and waits for its window.

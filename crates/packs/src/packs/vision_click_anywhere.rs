@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::{
     Context, ModelBudget, ModelNeed, Pack, PackResult, Routing, SessionNeed,
     page::PageUrl,
-    vision_run::{Reached, Wanted, open_first, reach},
+    vision_run::{Reached, Wanted, Watched, open_first, reach},
 };
 
 /// Reach a goal on the desktop with a model.
@@ -27,7 +27,8 @@ struct Input {
     url: Option<PageUrl>,
     /// The model, `provider/model`; defaults to that of the server.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = 200), regex(pattern = helmdeck_gateway::MODEL_ID_PATTERN))]
+    #[schemars(extend("x-expected" = helmdeck_gateway::MODEL_ID_EXPECTED))]
     model: Option<String>,
     /// Most replies of the model; defaults to 6.
     #[serde(default = "steps")]
@@ -89,7 +90,6 @@ pub fn pack() -> Pack {
 }
 
 async fn run(context: Context, input: Input) -> PackResult<Reached> {
-    open_first(&context, input.url.as_ref()).await?;
     let goal = Goal { instruction: input.goal, success: input.success, allowed: input.allow };
     let wanted = Wanted {
         goal,
@@ -97,5 +97,7 @@ async fn run(context: Context, input: Input) -> PackResult<Reached> {
         max_steps: input.max_steps,
         budget: input.budget,
     };
-    reach(&context, &wanted).await
+    let watched = Watched::toward(&context, &wanted)?;
+    open_first(&context, input.url.as_ref()).await?;
+    reach(watched, &wanted).await
 }

@@ -32,7 +32,8 @@ const SYSTEM: &str = "You transcribe pictures of a screen. Write down all text t
 struct Input {
     /// The model, `provider/model`; defaults to that of the server.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = 200), regex(pattern = helmdeck_gateway::MODEL_ID_PATTERN))]
+    #[schemars(extend("x-expected" = helmdeck_gateway::MODEL_ID_EXPECTED))]
     model: Option<String>,
     /// A page to open first.
     #[serde(default)]
@@ -114,10 +115,13 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     let rule = context.models.on_desktop(id.clone(), input.budget).dialect().size_rule();
     context.progress(0.2, "taking a picture");
     let eyes = SessionEyes::new(context.session()?.clone(), context.caller.clone());
+    eyes.tell(&format!("{id} · reading the screen")).await;
     let shot = eyes.look(rule).await.map_err(unseen)?;
     context.progress(0.4, format!("asking {id}"));
     let messages = messages(&shot);
-    let written = context.models.write(&id, &messages, input.max_tokens, input.budget).await?;
+    let written = context.models.write(&id, &messages, input.max_tokens, input.budget).await;
+    eyes.tell("").await;
+    let written = written?;
     let text = written.text.trim();
     Ok(Output {
         text: if text == "(no text)" { String::new() } else { text.to_owned() },

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use bytes::Bytes;
 use helmdeck_store::vault::{Destination, Encoding};
 use helmdeck_vision::{
-    Action, Goal, Limits, Outcome, Place, Run, Step,
+    Action, Goal, Outcome, Place, Run, Step,
     eyes::{Spent, Success},
 };
 use helmdeck_wire::{
@@ -20,13 +20,13 @@ use helmdeck_wire::{
 use http::Uri;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tokio::{sync::watch, time::sleep};
+use tokio::time::sleep;
 
 use crate::{
-    Context, ModelBudget, ModelNeed, Pack, PackError, PackResult, Routing, SessionNeed,
-    form_field::{self, Field, by_label, enter, fill, focused, has_focus, is_fillable, value_of},
+    Context, ModelBudget, ModelNeed, Pack, PackError, PackResult, Routing, RunEnd, SessionNeed,
+    form_field::{self, Field, by_label, conceal, enter, fill, focused, has_focus, is_fillable, value_of},
     page::PageUrl,
-    vision_run::{Wanted, follow, open_first},
+    vision_run::{Wanted, Watched, asked_model, open_first},
 };
 
 /// How a secret of the vault begins.
@@ -58,7 +58,8 @@ struct Input {
     success: Success,
     /// The model, `provider/model`; defaults to that of the server.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = 200), regex(pattern = helmdeck_gateway::MODEL_ID_PATTERN))]
+    #[schemars(extend("x-expected" = helmdeck_gateway::MODEL_ID_EXPECTED))]
     model: Option<String>,
     /// Most replies of the model for all fields; defaults to 12.
     #[serde(default = "steps")]
@@ -162,6 +163,7 @@ pub fn pack() -> Pack {
 struct Form<'a> {
     context: &'a Context,
     input: &'a Input,
+    watched: Watched<'a>,
     done: Vec<Filled>,
     steps: Vec<Step>,
     asked: u32,
@@ -180,13 +182,15 @@ struct Located {
 }
 
 async fn run(context: Context, input: Input) -> PackResult<Output> {
-    if context.mode == Style::Vision {
-        context.models.choose_vision(input.model.as_deref())?;
-    }
+    let model = asked_model(&context, input.model.as_deref())?;
+    let labels: Vec<_> = input.fields.keys().map(|label| format!("{label:?}")).collect();
+    let instruction = format!("Fill in {}", labels.join(", "));
+    let watched = Watched::begin(&context, &instruction, model, input.max_steps)?;
     open_first(&context, input.url.as_ref()).await?;
     let mut form = Form {
         context: &context,
         input: &input,
+        watched,
         done: Vec::new(),
         steps: Vec::new(),
         asked: 0,
@@ -205,7 +209,7 @@ impl Form<'_> {
         let fields = &self.input.fields;
         for (label, value) in fields.iter().filter(|(_, value)| !is_secret(value)) {
             let Some(located) = self.locate(label).await? else { continue };
-            self.context.progress(0.3, format!("filling {label}"));
+            self.fills(0.3, label).await?;
             let filled = fill(self.context, &located.field, value, false).await;
             self.note(label, &located, filled, value).await?;
         }
@@ -217,7 +221,7 @@ impl Form<'_> {
             }
         }
         for (label, value, located) in found {
-            self.context.progress(0.7, format!("filling {label}"));
+            self.fills(0.7, label).await?;
             let typed = self.type_secret(&located.field, value).await;
             match typed {
                 Ok(secret) => self.note(label, &located, Ok(()), &secret).await?,
@@ -225,6 +229,15 @@ impl Form<'_> {
                 Err(error) => self.note(label, &located, Err(error), "").await?,
             }
         }
+        Ok(())
+    }
+
+    /// Tells people what is filled in next.
+    async fn fills(&self, part: f64, label: &str) -> PackResult<()> {
+        self.watched.ready().await?;
+        let what = format!("filling {label}");
+        self.watched.eyes().tell(&what).await;
+        self.context.progress(part, what);
         Ok(())
     }
 
@@ -273,8 +286,6 @@ impl Form<'_> {
 
     /// A model clicks a field. It ends as soon as a field was hit.
     async fn ask(&self, label: &str, max_steps: u32) -> PackResult<Run> {
-        let (stop, stopped) = watch::channel(false);
-        let limits = Limits { max_steps, stop: Some(stopped), ..Limits::default() };
         let goal = Goal {
             instruction: format!("Click the {label:?} field"),
             ..Goal::default()
@@ -285,13 +296,11 @@ impl Form<'_> {
             max_steps,
             budget: self.input.budget,
         };
-        follow(self.context, &wanted, &limits, &|step: &Step| {
+        let is_hit = |step: &Step| {
             let hit = step.hit.as_ref().is_some_and(|hit| is_fillable(&hit.role));
-            if hit && matches!(step.action, Some(Action::Click { .. })) && step.problem.is_none() {
-                let _ = stop.send(true);
-            }
-        })
-        .await
+            hit && matches!(step.action, Some(Action::Click { .. })) && step.problem.is_none()
+        };
+        self.watched.follow(&wanted, &is_hit).await
     }
 
     fn add(&mut self, run: Run) {
@@ -304,10 +313,11 @@ impl Form<'_> {
     /// Types a secret into the page that its credential is for. Nothing of it is observed.
     async fn type_secret(&mut self, field: &Field, value: &str) -> PackResult<String> {
         form_field::click(self.context, field, true).await?;
-        let (is_focused, url) = has_focus(self.context, field).await?;
-        if !is_focused {
+        if !has_focus(self.context, field).await? {
             return Err(PackError::failed("the field did not get the keyboard focus"));
         }
+        // A field may be in a frame of another site.
+        let url = conceal(self.context, field).await?;
         let uri: Option<Uri> = url.as_deref().and_then(|url| url.parse().ok());
         let Some((uri, host)) = uri.as_ref().and_then(|uri| Some((uri, uri.host()?))) else {
             return Err(PackError::failed("secrets are only typed into pages of their host"));
@@ -367,7 +377,7 @@ impl Form<'_> {
                 Some(_) => {
                     done.problem = Some("the field holds another value than it was given".to_owned());
                 }
-                None if has_focus(self.context, &located.field).await?.0 => {
+                None if has_focus(self.context, &located.field).await? => {
                     done.check = "focus";
                 }
                 None => {}
@@ -380,7 +390,10 @@ impl Form<'_> {
     async fn finish(mut self) -> PackResult<Output> {
         let filled = self.done.iter().all(|it| it.filled);
         if let Some(name) = self.input.submit.as_ref().filter(|_| filled) {
-            self.context.progress(0.85, format!("clicking {name}"));
+            self.watched.ready().await?;
+            let what = format!("clicking {name}");
+            self.watched.eyes().tell(&what).await;
+            self.context.progress(0.85, what);
             if let Err(error) = self.submit(name).await {
                 if is_final(error.code()) {
                     return Err(error);
@@ -400,6 +413,15 @@ impl Form<'_> {
             verified.evidence.iter().map(|it| format!("{}: {}", it.condition, it.found)).collect()
         });
         let (outcome, reason) = self.outcome(holds);
+        self.watched.eyes().tell("").await;
+        let reason = self.watched.finish(RunEnd {
+            outcome,
+            reason,
+            evidence: evidence.clone(),
+            answer: String::new(),
+            steps: self.steps.clone(),
+            spent: self.spent,
+        });
         let artifact_key = Some(self.picture().await?);
         let names = self.done.iter().filter(|it| it.filled).map(|it| it.label.clone()).collect();
         Ok(Output {
@@ -456,7 +478,6 @@ impl Form<'_> {
             role: button.role.clone(),
             rect: button.rect,
             states: Vec::new(),
-            window: None,
         };
         form_field::click(self.context, &button, true).await?;
         sleep(REACTION).await;

@@ -1,13 +1,15 @@
 //! `web.test`: a model tests a page, and assertions decide.
 
 use helmdeck_vision::{
-    Goal, Outcome,
+    Action, Goal, Outcome, Place, Step,
     eyes::{Spent, Success},
+    keys,
 };
 use helmdeck_wire::{
     ErrorCode,
     browser::{Snapshot, Until},
     nature::{Nature, Style},
+    pointer::Button,
     session::Mode,
     site::Site,
     verify::{Check, Condition, Verified, VerifyPage},
@@ -17,10 +19,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    Context, ModelBudget, ModelNeed, Pack, PackError, PackResult, Routing, SessionNeed,
+    Context, ModelBudget, ModelNeed, Pack, PackError, PackResult, Routing, RunEnd, SessionNeed,
     page::{PageUrl, open},
     page_tools::{self, Ask, Told},
-    vision_run::{Wanted, reach},
+    vision_run::{Wanted, Watched, reach},
 };
 
 /// How long conditions may take to hold after a step.
@@ -29,6 +31,8 @@ const PATIENCE_MS: u32 = 2000;
 const MOST_CLAIMS: u32 = 3;
 /// Tokens of one reply.
 const REPLY_TOKENS: u32 = 1024;
+/// Stands for what was typed.
+const HIDDEN: &str = "•••";
 /// Bytes of a snapshot that a model gets.
 const SNAPSHOT_BYTES: u32 = 24_000;
 
@@ -44,7 +48,8 @@ struct Input {
     instruction: String,
     /// The model, `provider/model`; defaults to that of the server.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = 200), regex(pattern = helmdeck_gateway::MODEL_ID_PATTERN))]
+    #[schemars(extend("x-expected" = helmdeck_gateway::MODEL_ID_EXPECTED))]
     model: Option<String>,
     /// Most replies of the model; defaults to 8.
     #[serde(default = "steps")]
@@ -157,6 +162,8 @@ struct Test<'a> {
     context: &'a Context,
     input: &'a Input,
     sites: Vec<Site>,
+    watched: Watched<'a>,
+    number: u32,
     steps: Vec<TestStep>,
     claims: u32,
     spent: Spent,
@@ -171,17 +178,21 @@ struct End {
 }
 
 async fn run(context: Context, input: Input) -> PackResult<Output> {
-    let model = context.models.choose(input.model.as_deref())?;
-    context.progress(0.05, "loading the page");
-    let url = open(&context, &input.url, Until::Load).await?.acted.url;
     if context.mode == Style::Vision {
         return by_pictures(&context, &input).await;
     }
+    let model = context.models.choose(input.model.as_deref())?;
+    let named = Some(model.to_string());
+    let watched = Watched::begin(&context, &input.instruction, named, input.max_steps)?;
+    context.progress(0.05, "loading the page");
+    let url = open(&context, &input.url, Until::Load).await?.acted.url;
     let allowed = input.allow.iter().map(String::as_str).chain([input.url.as_str()]);
     let mut test = Test {
         context: &context,
         sites: allowed.filter_map(Site::of).collect(),
         input: &input,
+        watched,
+        number: 0,
         steps: Vec::new(),
         claims: 0,
         spent: Spent::default(),
@@ -191,8 +202,20 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     let end = test.all_steps(&model, &mut ask).await?;
     let verified = verify(&context, &input, PATIENCE_MS).await?;
     let final_snapshot = snapshot(&context).await?.1;
-    let Test { steps, spent, url, .. } = test;
-    Ok(output(end, verified, steps, (url, final_snapshot), Some(model.to_string()), spent))
+    test.watched.eyes().tell("").await;
+    let Test { steps, spent, url, watched, .. } = test;
+    let mut output =
+        output(end, verified, steps, (url, final_snapshot), Some(model.to_string()), spent);
+    let steps = output.steps.iter().zip(1..).map(|(step, number)| step.shown(number)).collect();
+    output.reason = watched.finish(RunEnd {
+        outcome: output.outcome,
+        reason: output.reason,
+        evidence: output.evidence.clone(),
+        answer: String::new(),
+        steps,
+        spent,
+    });
+    Ok(output)
 }
 
 fn output(
@@ -265,6 +288,12 @@ impl Test<'_> {
     ) -> PackResult<End> {
         let max = self.input.max_steps;
         for number in 1..=max {
+            self.number = number;
+            self.watched.eyes().tell(&format!("{model} · step {number}/{max}")).await;
+            if let Err(stopped) = self.watched.ready().await {
+                let reason = stopped.to_string();
+                return Ok(End { outcome: Outcome::Cancelled, reason, question: None });
+            }
             let (url, page) = snapshot(self.context).await?;
             self.url = url;
             ask.shows(&self.url, &page);
@@ -306,6 +335,7 @@ impl Test<'_> {
     }
 
     fn note(&mut self, step: TestStep) {
+        self.watched.note(&step.shown(self.number));
         self.steps.push(step);
     }
 
@@ -335,7 +365,7 @@ impl Test<'_> {
             }
             _ => {}
         }
-        if let Some(end) = self.leaves(&told) {
+        if let Some(end) = self.leaves(&told).await {
             self.note(TestStep { result: end.reason.clone(), is_error: true, ..step });
             return Ok(Some(end));
         }
@@ -344,7 +374,8 @@ impl Test<'_> {
                 self.url = done.url.unwrap_or_else(|| self.url.clone());
                 ask.says(reply, &done.words);
                 self.note(TestStep { result: done.words, ..step });
-                Ok(self.left(&self.url))
+                let url = self.url.clone();
+                Ok(self.left(&url).await)
             }
             Err(error) if page_tools::is_fatal(error.code()) => Err(error),
             Err(error) => {
@@ -388,19 +419,30 @@ impl Test<'_> {
         Ok(None)
     }
 
-    /// Whether a step would open another site.
-    fn leaves(&self, told: &Told) -> Option<End> {
+    /// Whether a step would open another site, and no person allows it.
+    async fn leaves(&mut self, told: &Told) -> Option<End> {
         let wanted = (told.tool == "browser_navigate").then(|| told.text("url")).flatten()?;
-        self.left(&wanted)
+        self.left(&wanted).await
     }
 
-    fn left(&self, url: &str) -> Option<End> {
+    async fn left(&mut self, url: &str) -> Option<End> {
         let page = url.starts_with("http://") || url.starts_with("https://");
         let site = Site::of(url).filter(|_| page)?;
         if self.sites.iter().any(|own| own.covers(&site)) {
             return None;
         }
         let question = format!("open {url}, which is on another site");
+        match self.watched.eyes().confirm(&question).await {
+            Some(true) => {
+                self.sites.push(site);
+                return None;
+            }
+            Some(false) => {
+                let reason = format!("a person refused: {question}");
+                return Some(End { outcome: Outcome::Denied, reason, question: None });
+            }
+            None => {}
+        }
         let reason = format!("a person has to decide: {question}; `allow` names more sites");
         Some(End { outcome: Outcome::NeedsConfirmation, reason, question: Some(question) })
     }
@@ -409,6 +451,31 @@ impl Test<'_> {
 impl TestStep {
     fn failed(result: String) -> Self {
         Self { result, is_error: true, ..Self::default() }
+    }
+
+    /// The step as people see it. What was typed is left out.
+    fn shown(&self, number: u32) -> Step {
+        let text = |name: &str| {
+            let value = self.arguments.get(name).and_then(Value::as_str).map(str::to_owned);
+            value.unwrap_or_default()
+        };
+        let element = || Place::Element { reference: text("ref") };
+        let action = match self.tool.as_str() {
+            "browser_click" => Some(Action::clicks(Some(element()), Button::Left, 1)),
+            "browser_type" => {
+                Some(Action::Fill { at: element(), text: HIDDEN.to_owned() })
+            }
+            "browser_press" => Some(Action::key(&keys::shown(&text("key")))),
+            "browser_navigate" => Some(Action::Navigate { url: text("url") }),
+            _ => None,
+        };
+        Step {
+            step: number,
+            said: self.reasoning.clone(),
+            action,
+            problem: self.is_error.then(|| self.result.clone()),
+            ..Step::default()
+        }
     }
 }
 
@@ -425,7 +492,10 @@ async fn by_pictures(context: &Context, input: &Input) -> PackResult<Output> {
         max_steps: input.max_steps,
         budget: input.budget,
     };
-    let done = reach(context, &wanted).await?;
+    let watched = Watched::toward(context, &wanted)?;
+    context.progress(0.05, "loading the page");
+    open(context, &input.url, Until::Load).await?;
+    let done = reach(watched, &wanted).await?;
     let step = |step: helmdeck_vision::Step| TestStep {
         tool: step.action.as_ref().map_or("none".to_owned(), helmdeck_vision::Action::label),
         arguments: step.action.and_then(|it| serde_json::to_value(it).ok()).unwrap_or_default(),

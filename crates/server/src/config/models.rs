@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use helmdeck_gateway::{
-    Deadlines, Family, ModelId, Models, Provider, Rule, Settings, nanos, provider::KNOWN,
+    Deadlines, Family, ModelId, Models, PinnedModel, Provider, Rule, Settings, nanos,
+    provider::KNOWN,
 };
 use helmdeck_store::ModelBudgetRow;
 
@@ -185,6 +186,7 @@ impl ModelSettings {
             providers: known.chain(others).collect(),
             default_model: self.default_model.clone(),
             vision_model: self.vision_model.clone(),
+            pinned: PinnedModel::default(),
             rules: self.rules.1.clone(),
             models: self.prices.1.clone(),
             budget: ModelBudgetRow {

@@ -3,22 +3,23 @@
 use std::{collections::HashMap, sync::Arc};
 
 use helmdeck_packs::ModelNeed;
-use rmcp::model::{JsonObject, Tool as McpTool, ToolAnnotations};
+use helmdeck_wire::Scope;
+use rmcp::model::{JsonObject, MetaObject, Tool as McpTool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use super::{
     builtin,
     client::Client,
     lean_schema::lean,
-    portable_schema::{brief, concise, portable},
+    portable_schema::{brief, concise, declared, portable},
 };
 use crate::{
     App,
-    tool::{Effect, Substrate, Tool},
+    tool::{Effect, Tool},
 };
 
 /// The nouns whose tools agents need. Tokens, settings and the sign-in of people are not among them.
-const NOUNS: [&str; 11] = [
+const NOUNS: [&str; 12] = [
     "browser",
     "control",
     "desktop",
@@ -30,9 +31,10 @@ const NOUNS: [&str; 11] = [
     "pack",
     "profile",
     "session",
+    "vision",
 ];
 /// Tools of those nouns that only people use.
-const FOR_PEOPLE: [&str; 1] = ["control.take"];
+const FOR_PEOPLE: [&str; 3] = ["control.take", "session.set_action_mode", "vision.answer"];
 /// Prefixes that some clients put before the names of our tools.
 const PREFIX: &str = "helmdeck__";
 /// The argument that names a session.
@@ -45,8 +47,9 @@ const RARE_ARGUMENTS: [&str; 2] = ["expect", "hit"];
 const PACK_OPTIONS: [&str; 3] = ["wait_s", "webhook_secret", "webhook_url"];
 /// Fields that every reply of a pack can have and listings leave out.
 const PACK_REPLY: [&str; 3] = ["age_s", "artifacts", "cached"];
-/// Streams of events mean nothing to MCP clients, which get progress instead.
-const HIDDEN_ARGUMENTS: [&str; 2] = ["stream", "idempotency_key"];
+/// Streams of events mean nothing to MCP clients, which get progress instead, and the door itself
+/// chooses how large observed pictures are.
+const HIDDEN_ARGUMENTS: [&str; 3] = ["stream", "idempotency_key", "observe_for"];
 
 /// Every tool of the MCP door, in the order it is listed.
 pub struct Catalogue {
@@ -145,13 +148,17 @@ pub fn is_offered(tool: &Tool) -> bool {
 
 impl Entry {
     fn new(tool: &Arc<Tool>) -> Self {
-        let listed = |doc, schema| McpTool::new(mcp_name(&tool.name), doc, Arc::new(schema));
+        let listed = |doc, schema| {
+            let mut listed = McpTool::new(mcp_name(&tool.name), doc, Arc::new(declared(schema)));
+            listed.title = Some(tool.title.clone());
+            listed.meta = environment(tool);
+            listed
+        };
         let input_schema = input_schema(tool);
         let schema = concise(without_options(tool, input_schema.clone()));
-        let short = listed(summary(tool), brief(shown(tool, schema.clone())));
-        let mut whole = listed(description(tool), schema)
-            .with_title(tool.title.clone())
-            .with_annotations(annotations(tool));
+        let short =
+            listed(summary(tool), brief(shown(tool, schema.clone()))).with_annotations(hints(tool));
+        let mut whole = listed(description(tool), schema).with_annotations(annotations(tool));
         whole.output_schema = output_schema(tool).map(Arc::new);
         Self { tool: tool.clone(), input_schema, whole, short }
     }
@@ -167,27 +174,36 @@ impl Entry {
         if !client.caller.may(tool.scope) {
             return Some(format!("the token lacks the scope {}", tool.scope));
         }
-        let pack = tool.pack.as_ref()?;
-        let needs_model = pack.needs.model != ModelNeed::None;
-        pack.unavailable().or_else(|| client.no_models.clone().filter(|_| needs_model))
+        let pack = tool.pack.as_ref();
+        let of_pack = pack.is_some_and(|pack| pack.needs.model != ModelNeed::None);
+        let needs_model = of_pack || tool.needs_model;
+        if needs_model && !client.caller.may(Scope::MODELS_USE) {
+            return Some(format!("the token lacks the scope {}", Scope::MODELS_USE));
+        }
+        let unavailable = pack.and_then(|pack| pack.unavailable());
+        unavailable.or_else(|| client.no_models.clone().filter(|_| needs_model))
     }
 }
 
-/// What a tool does, and where people can see it.
+/// What a tool does, and how and where it works.
 fn description(tool: &Tool) -> String {
-    let place = tool.nature.whereabouts();
-    match tool.nature.substrate {
-        Substrate::Sandbox if !tool.doc.ends_with(place) => format!("{}{place}", tool.doc),
-        _ => tool.doc.clone(),
-    }
+    with_whereabouts(&tool.doc, tool)
 }
 
-/// The first paragraph of the description, and where people can see it.
+/// The first paragraph of the description, and how and where it works.
 fn summary(tool: &Tool) -> String {
-    let whole = description(tool);
-    let first = whole.split("\n\n").next().unwrap_or_default();
+    with_whereabouts(tool.doc.split("\n\n").next().unwrap_or_default(), tool)
+}
+
+fn with_whereabouts(text: &str, tool: &Tool) -> String {
     let place = tool.nature.whereabouts();
-    if first.ends_with(place) { first.to_owned() } else { format!("{first}{place}") }
+    if text.ends_with(place) { text.to_owned() } else { format!("{text}{place}") }
+}
+
+/// The label of what a model works with.
+fn environment(tool: &Tool) -> Option<MetaObject> {
+    let name = tool.nature.environment()?;
+    Some(MetaObject(Map::from_iter([("environment".to_owned(), json!(name))])))
 }
 
 /// The arguments that short listings show.
@@ -211,15 +227,23 @@ fn without_options(tool: &Tool, mut schema: JsonObject) -> JsonObject {
     schema
 }
 
-/// Hints for clients. By default, a call cannot be repeated; of a tool that only reads, it does not matter.
+/// All hints for clients that differ from the protocol's defaults. Of a tool that only reads, it does not
+/// matter whether it destroys or can be repeated.
 fn annotations(tool: &Tool) -> ToolAnnotations {
     let nature = tool.nature;
-    let read_only = nature.effect == Effect::ReadOnly;
-    let hints = ToolAnnotations::new()
-        .read_only(read_only)
-        .destructive(nature.destructive)
-        .open_world(nature.open_world);
-    if nature.idempotent && !read_only { hints.idempotent(true) } else { hints }
+    let mut hints = hints(tool);
+    hints.open_world_hint = (!nature.open_world).then_some(false);
+    let repeatable = nature.idempotent && nature.effect != Effect::ReadOnly;
+    hints.idempotent_hint = repeatable.then_some(true);
+    hints
+}
+
+/// The hints by which clients decide whether to ask people. Without them, a tool counts as destructive.
+fn hints(tool: &Tool) -> ToolAnnotations {
+    match tool.nature.effect {
+        Effect::ReadOnly => ToolAnnotations::new().read_only(true),
+        _ => ToolAnnotations::new().read_only(false).destructive(tool.nature.destructive),
+    }
 }
 
 /// What a client may send: the tool's own fields, and which session is meant.

@@ -8,9 +8,10 @@ use axum::response::{
 };
 use futures_util::stream;
 use helmdeck_gateway::{ModelId, Run as Share, nanos};
+use helmdeck_packs::{NewRun, RegisteredRun as _, RunEnd};
 use helmdeck_store::AuditEntry;
 use helmdeck_vision::{GatewayModel, Goal, Limits, Run, eyes::Success, run};
-use helmdeck_wire::{ErrorCode, Scope};
+use helmdeck_wire::{ErrorCode, Scope, nature::Style};
 use http::HeaderValue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +38,8 @@ pub struct VisionAct {
     instruction: String,
     /// The model, `provider/model`; defaults to `vision_model` of the server.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = 200), regex(pattern = helmdeck_gateway::MODEL_ID_PATTERN))]
+    #[schemars(extend("x-expected" = helmdeck_gateway::MODEL_ID_EXPECTED))]
     model: Option<String>,
     /// Most replies of the model; defaults to 20.
     #[serde(default = "steps")]
@@ -57,6 +59,10 @@ pub struct VisionAct {
     /// When the goal is reached, by conditions as in `verify`.
     #[serde(default)]
     success: Success,
+    /// Whether the model decides every action, also where exactly one element has the name that the
+    /// instruction gives.
+    #[serde(default)]
+    model_only: bool,
     /// Sites and programs that may be used besides those where it starts and that the instruction
     /// names.
     #[serde(default)]
@@ -85,6 +91,21 @@ pub struct VisionAnswer {
     question_id: String,
     /// Whether the run may do it.
     decision: Decision,
+}
+
+/// Choose how a session is used.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetActionMode {
+    /// `structured`: by names of elements. `vision`: by pictures and a model, on a desktop.
+    mode: Style,
+}
+
+/// How a session is used.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ActionModeSet {
+    /// How.
+    action_mode: Style,
 }
 
 /// What a run may use of models.
@@ -137,9 +158,9 @@ struct Prepared {
 impl Prepared {
     async fn work(self) -> Run {
         let Self { goal, limits, guard, model } = self;
-        let (eyes, watched) = (guard.eyes(), guard.run().clone());
-        let run = run(&goal, &eyes, &model, &limits, &|step| watched.note(step)).await;
-        guard.finish(run)
+        let mut run = run(&goal, guard.eyes(), &model, &limits, &|step| guard.note(step)).await;
+        run.reason = guard.finish(RunEnd::from(&run));
+        run
     }
 }
 
@@ -173,6 +194,13 @@ pub async fn show(call: Call, _: NoInput) -> ApiResult<VisionShown> {
 
 fn current(call: &Call) -> ApiResult<Arc<VisionRun>> {
     call.app.vision_runs.current(call.session()?.id())
+}
+
+/// Chooses how a session is used.
+pub async fn set_action_mode(call: Call, input: SetActionMode) -> ApiResult<ActionModeSet> {
+    let session = call.session()?;
+    session.set_action_mode(&call.caller, input.mode)?;
+    Ok(ActionModeSet { action_mode: session.action_mode() })
 }
 
 /// Ends the current run.
@@ -218,7 +246,7 @@ fn prepare(call: &Call, input: VisionAct, told: Option<mpsc::Sender<Told>>) -> A
     }
     let settings = call.app.models.settings();
     let id = match &input.model {
-        None => settings.vision_model().clone(),
+        None => settings.vision_model(),
         Some(id) => ModelId::parse(id).map_err(|invalid| {
             ApiError::new(ErrorCode::InvalidInput, invalid.to_string())
                 .of_field("model", Vec::new())
@@ -231,19 +259,24 @@ fn prepare(call: &Call, input: VisionAct, told: Option<mpsc::Sender<Told>>) -> A
     let caller = call.caller.clone();
     let goal =
         Goal { instruction: input.instruction, success: input.success, allowed: input.allow };
-    let mut limits = Limits {
+    let new = NewRun {
+        session,
+        caller: caller.clone(),
+        job: None,
+        mode: Style::Vision,
+        instruction: goal.instruction.clone(),
+        model: Some(id.to_string()),
+        max_steps: input.max_steps,
+        patience: Duration::from_secs(input.confirm_timeout_s.into()),
+    };
+    let guard = call.app.vision_runs.register(new, told)?;
+    let limits = Limits {
         max_steps: input.max_steps,
         max_tokens: input.max_tokens,
         time: Duration::from_secs(input.timeout_s.into()),
-        stop: None,
+        model_only: input.model_only,
+        stop: Some(guard.stopped()),
     };
-    let patience = Duration::from_secs(input.confirm_timeout_s.into());
-    let guard = call.app.vision_runs.begin(
-        (session, caller.clone()),
-        (&goal, id.to_string()),
-        (&mut limits, patience),
-        told,
-    )?;
     let mut share = Share { id: guard.run().status().run_id, ..Share::default() };
     share.budget.tokens = input.budget.tokens;
     share.budget.cost_nanos = input.budget.usd.map(nanos);

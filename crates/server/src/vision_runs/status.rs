@@ -1,7 +1,9 @@
 //! What callers read of a run.
 
 use helmdeck_vision::{Outcome, Step, eyes::Spent};
-use helmdeck_wire::{SessionId, history::Actor, point::Pixel};
+use helmdeck_wire::{
+    SessionId, history::Actor, job::JobId, nature::Style, point::Pixel,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -28,12 +30,18 @@ pub struct VisionStatus {
     pub run_id: String,
     /// Its session.
     pub session_id: SessionId,
+    /// The job of the pack that runs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_id: Option<JobId>,
     /// Who began it.
     pub by: Actor,
+    /// How it works: by names of elements, or by pictures and a model.
+    pub mode: Style,
     /// What to reach.
     pub instruction: String,
-    /// The model.
-    pub model: String,
+    /// The model; absent if none is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Most replies of the model.
     pub max_steps: u32,
     /// What it does.

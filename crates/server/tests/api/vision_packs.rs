@@ -183,6 +183,10 @@ async fn the_text_of_the_screen_is_read_by_a_model_or_from_elements_and_bad_repl
     assert_eq!(failed.json()["error"], "invalid_output", "{}", failed.text());
     assert!(failed.text().contains("the reply is empty"), "{}", failed.text());
 
+    let path = format!("/api/v1/sessions/{}/actions", desk.id);
+    let actions = client.get(&path).await.expect(200).text();
+    assert!(actions.contains("groq/llama-4-scout · reading the screen"), "{actions}");
+
     let calls = vendors.requests().len();
     let input = within(&desk, json!({ "_mode": "structured" }));
     let read = output(&client, "vision.extract_visible_text", &input).await;
@@ -204,6 +208,7 @@ async fn a_form_is_filled_by_label_and_a_secret_reaches_the_guest_only() {
     ];
     let desk = desktop(&server, &client, "e2", &found).await;
     let guest = server.runtime.guest(&desk.id);
+    guest.answer("conceal_field", json!({ "url": "https://shop.test/login" }));
     let fields = json!({ "Name": "Ann", "Password": "${vault:shop-login}" });
     let input = within(&desk, json!({ "fields": fields, "submit": "Sign in", "model": MODEL }));
     let reply = ask(&client, "vision.fill_form_by_label", &input).await.expect(200);
@@ -235,12 +240,28 @@ async fn a_form_is_filled_by_label_and_a_secret_reaches_the_guest_only() {
         assert!(!client.get(&path).await.expect(200).text().contains(SECRET));
     }
 
+    // The form is one run, which people can watch.
+    let path = format!("/api/v1/sessions/{}/vision", desk.id);
+    let run = client.get(&path).await.expect(200).json()["run"].clone();
+    assert_eq!(run["instruction"], "Fill in \"Name\", \"Password\"", "{run}");
+    assert_eq!((&run["outcome"], &run["state"]), (&json!("completed"), &json!("ended")));
+
     let fields = json!({ "Password": "${vault:other-login}" });
     let input = within(&desk, json!({ "fields": fields, "model": MODEL }));
     let done = output(&client, "vision.fill_form_by_label", &input).await;
     assert_eq!((&done["completed"], &done["outcome"]), (&json!(false), &json!("stuck")), "{done}");
     assert!(done["reason"].as_str().unwrap().contains("shop.test"), "{done}");
     assert_eq!(guest.bodies("type").len(), 2, "a secret for another host is not typed");
+
+    // The window shows a page of the host, but the field is in a frame of another site.
+    guest.answer("conceal_field", json!({ "url": "https://frames.test/login" }));
+    let fields = json!({ "Password": "${vault:shop-login}" });
+    let input = within(&desk, json!({ "fields": fields, "model": MODEL }));
+    let done = output(&client, "vision.fill_form_by_label", &input).await;
+    assert_eq!(done["outcome"], "stuck", "{done}");
+    assert!(done["reason"].as_str().unwrap().contains("frames.test"), "{done}");
+    assert_eq!(guest.bodies("type").len(), 2, "a secret is not typed into a frame of another site");
+    assert_eq!(guest.bodies("conceal_field").last().unwrap()["selector"], "ref=e2");
 }
 
 #[tokio::test]
@@ -250,6 +271,8 @@ async fn a_model_finds_a_field_without_a_name_and_sees_no_values() {
     let client = ann(&server);
     credential(&client, "shop-login", "shop.test", SECRET).await;
     let desk = desktop(&server, &client, "e7", &[]).await;
+    let concealed = json!({ "url": "https://shop.test/login" });
+    server.runtime.guest(&desk.id).answer("conceal_field", concealed);
     vendors.say("groq", clicks());
     vendors.say("groq", clicks());
     let fields = json!({ "Amount": "4711", "Code": "${vault:shop-login}" });
@@ -379,6 +402,34 @@ async fn a_model_that_says_done_never_passes_a_test_without_assertions_and_leave
     assert!(done["question"].as_str().unwrap().contains("evil.test"));
     let opened = server.runtime.guest(&session).bodies("browser_navigate");
     assert!(opened.iter().all(|it| it["url"] == "https://shop.test/"), "{opened:?}");
+
+    // A person who called it is asked first.
+    let person = server.bearer(server.person_token("ann", SCOPES));
+    for (decision, outcome) in [("deny", "denied"), ("allow", "unverified")] {
+        vendors.say("groq", says("browser_navigate", json!({ "url": "https://evil.test/" })));
+        if decision == "allow" {
+            vendors.say("groq", says("done", json!({})));
+        }
+        let mut later = input.clone();
+        later["wait_s"] = json!(0);
+        let job = ask(&person, "web.test", &later).await.expect(202).json();
+        let vision = format!("/api/v1/sessions/{session}/vision");
+        let asked = loop {
+            let run = person.get(&vision).await.expect(200).json()["run"].clone();
+            if run["job_id"] == job["job_id"] && run["state"] == "waiting" {
+                break run;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        };
+        assert!(asked["question"]["text"].as_str().unwrap().contains("evil.test"), "{asked}");
+        let answer = json!({ "question_id": asked["question"]["id"], "decision": decision });
+        person.post(&format!("{vision}/answer"), &answer).await.expect(200);
+        let path = format!("/api/v1/jobs/{}?wait_s=20", job["job_id"].as_str().unwrap());
+        let done = person.get(&path).await.expect(200).json();
+        assert_eq!(done["output"]["outcome"], outcome, "{done}");
+        let run = person.get(&vision).await.expect(200).json()["run"].clone();
+        assert_eq!((&run["outcome"], &run["mode"]), (&json!(outcome), &json!("structured")));
+    }
 
     vendors.say("groq", says("fail", json!({ "reason": "there is no button" })));
     let done = output(&client, "web.test", &input).await;
