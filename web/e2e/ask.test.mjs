@@ -62,6 +62,7 @@ const outcome = () => person.page.getByRole("region", { name: "Outcome" });
 
 step("without a model, the tab tells how to add one, and structured mode works", async () => {
   const { page } = person;
+  await page.getByRole("button", { name: "Vision" }).click();
   await page.getByText("No model can be called yet").waitFor();
   await page.getByText("helmdeck models add-key openrouter", { exact: true }).waitFor();
   await box().fill("Click Save");

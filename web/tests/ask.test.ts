@@ -27,6 +27,7 @@ const run = (more: Partial<VisionStatus> = {}) =>
     session_id: "sess-1",
     by: { kind: "human", subject: "ann" },
     instruction: "Click Save",
+    mode: "vision",
     model: "openai/gpt-5.4",
     max_steps: 20,
     state: "running",

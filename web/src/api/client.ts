@@ -177,6 +177,8 @@ export const client = {
   /** The current or last run of vision. */
   vision: async (id: string) =>
     (await json<{ run?: VisionStatus | null }>("GET", `${session(id)}/vision`)).run ?? null,
+  setActionMode: (id: string, mode: "structured" | "vision") =>
+    json<unknown>("PUT", `${session(id)}/action-mode`, { mode }),
   startVision: (id: string, ask: AskVision) => json<VisionStatus>("POST", `${session(id)}/vision/start`, ask),
   steerVision: (id: string, how: "pause" | "resume" | "stop") =>
     json<VisionStatus>("POST", `${session(id)}/vision/${how}`),

@@ -6,16 +6,18 @@ import { numberOf } from "./words";
 
 /** What a person has entered so far. */
 export interface Draft {
-  mode: Mode;
   instruction: string;
   model: string;
   steps: string;
   usd: string;
 }
 
-export const noDraft: Draft = { mode: "vision", instruction: "", model: "", steps: "", usd: "" };
+export const noDraft: Draft = { instruction: "", model: "", steps: "", usd: "" };
 
 interface AskFormProps {
+  /** How the session is used. */
+  mode: Mode;
+  onMode: (mode: Mode) => void;
   draft: Draft;
   onDraft: (draft: Draft) => void;
   /** Null until they are known. */
@@ -27,11 +29,11 @@ interface AskFormProps {
 }
 
 /** The box to ask in. */
-export function AskForm({ draft, onDraft, models, mayAsk, onRun }: AskFormProps) {
+export function AskForm({ mode, onMode, draft, onDraft, models, mayAsk, onRun }: AskFormProps) {
   const id = useId();
   const [starting, setStarting] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  const { mode, instruction, model, steps, usd } = draft;
+  const { instruction, model, steps, usd } = draft;
   const set = (change: Partial<Draft>) => onDraft({ ...draft, ...change });
   const vision = mode === "vision";
   const usual = models?.vision_model ?? "";
@@ -71,7 +73,7 @@ export function AskForm({ draft, onDraft, models, mayAsk, onRun }: AskFormProps)
       <div className="ask-mode">
         <div className="segments" role="group" aria-label="Mode">
           {(["structured", "vision"] as const).map((each) => (
-            <button key={each} type="button" aria-pressed={mode === each} onClick={() => set({ mode: each })}>
+            <button key={each} type="button" aria-pressed={mode === each} onClick={() => onMode(each)}>
               {each === "vision" ? "Vision" : "Structured"}
             </button>
           ))}

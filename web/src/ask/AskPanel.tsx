@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import { allows, client } from "../api/client";
+import { allows, client, explain } from "../api/client";
+import type { Session } from "../api/wire";
 import { useIdentity } from "../identity";
 import { useFresh } from "../models/useFresh";
 import { Link } from "../router";
@@ -7,11 +8,13 @@ import type { Spot } from "../session/trace";
 import { CodeBlock } from "../ui/CodeBlock";
 import { Nothing } from "../ui/Nothing";
 import { AskForm, type Draft } from "./AskForm";
+import type { Mode } from "./run";
 import { RunControls } from "./RunControls";
 import { RunView } from "./RunView";
 import type { Ask } from "./useAsk";
 
 interface AskPanelProps {
+  session: Session;
   ask: Ask;
   /** The session can still be used. */
   live: boolean;
@@ -22,9 +25,10 @@ interface AskPanelProps {
 }
 
 /** Asks for something on the desktop, and shows each step until it is verified. */
-export function AskPanel({ ask, live, draft, onDraft, onSpot }: AskPanelProps) {
+export function AskPanel({ session, ask, live, draft, onDraft, onSpot }: AskPanelProps) {
   const { scopes } = useIdentity();
   const mayAsk = allows(scopes, "models:use");
+  const { mode, choose, error: modeError } = useActionMode(session);
   const models = useFresh(mayAsk ? client.models : null);
   const scroll = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(true);
@@ -41,12 +45,12 @@ export function AskPanel({ ask, live, draft, onDraft, onSpot }: AskPanelProps) {
     setFollowing(scrollHeight - scrollTop - clientHeight < 24);
   };
 
-  const noModel = draft.mode === "vision" && models.value?.models.length === 0;
-  const failed = error ?? (mayAsk ? models.error : null);
+  const noModel = mode === "vision" && models.value?.models.length === 0;
+  const failed = error ?? modeError ?? (mayAsk ? models.error : null);
   return (
     <div className="ask" onScroll={onScroll}>
       <div className="ask-scroll" ref={scroll} onScroll={onScroll} tabIndex={0} role="group" aria-label="The run">
-        {run !== null ? <RunView run={run} onSpot={onSpot} /> : !noModel && <Start mode={draft.mode} />}
+        {run !== null ? <RunView run={run} onSpot={onSpot} /> : !noModel && <Start mode={mode} />}
         {noModel && !busy && live && <NoModel hint={models.value?.hint ?? null} />}
         {failed && (
           <p className="notice" role="alert">
@@ -59,13 +63,15 @@ export function AskPanel({ ask, live, draft, onDraft, onSpot }: AskPanelProps) {
       ) : (
         live && (
           <AskForm
+            mode={mode}
+            onMode={choose}
             draft={draft}
             onDraft={onDraft}
             models={models.value}
             mayAsk={mayAsk}
             onRun={(wanted) => {
               setFollowing(true);
-              return ask.start(draft.mode, wanted);
+              return ask.start(mode, wanted);
             }}
           />
         )
@@ -74,12 +80,28 @@ export function AskPanel({ ask, live, draft, onDraft, onSpot }: AskPanelProps) {
   );
 }
 
+/** The mode of the session. What a person chooses is shown before the server has it. */
+function useActionMode({ id, action_mode }: Session) {
+  const [chosen, setChosen] = useState<Mode | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  useEffect(() => setChosen(null), [action_mode]);
+  const choose = (mode: Mode) => {
+    setChosen(mode);
+    setError(null);
+    client.setActionMode(id, mode).catch((caught: unknown) => {
+      setChosen(null);
+      setError(explain(caught));
+    });
+  };
+  return { mode: chosen ?? action_mode, choose, error };
+}
+
 /** On a phone, the run and the box scroll together. */
 function scrolled(list: HTMLElement | null): HTMLElement | null {
   return list && getComputedStyle(list).overflowY === "visible" ? list.parentElement : list;
 }
 
-function Start({ mode }: { mode: Draft["mode"] }) {
+function Start({ mode }: { mode: Mode }) {
   return (
     <Nothing icon="say" title="Ask for something on this desktop">
       <p className="muted">

@@ -20,7 +20,7 @@ interface RunControlsProps {
 export function RunControls({ run, budget, onSteer }: RunControlsProps) {
   const now = useNow();
   const [busy, setBusy] = useState(false);
-  const { state, mode } = run;
+  const { state } = run;
   const steer = (how: "pause" | "resume" | "stop") => {
     setBusy(true);
     void onSteer?.(how).then(() => setBusy(false));
@@ -38,10 +38,10 @@ export function RunControls({ run, budget, onSteer }: RunControlsProps) {
           {span(now - Date.parse(run.began))}
         </span>
       </div>
-      {mode === "vision" && <Meter run={run} budget={budget} />}
+      {run.model !== null && <Meter run={run} budget={budget} />}
       {onSteer && (
         <div className="row">
-          {mode === "vision" && state !== "waiting" && (
+          {run.begun && state !== "waiting" && (
             <button type="button" disabled={busy} onClick={() => steer(state === "paused" ? "resume" : "pause")}>
               <Icon name={state === "paused" ? "play" : "pause"} /> {state === "paused" ? "Resume" : "Pause"}
             </button>

@@ -108,7 +108,7 @@ function Ended({ run }: { run: Shown }) {
       )}
       {run.answer && <p className="said">{run.answer}</p>}
       <div className="run-total muted">
-        {run.mode === "vision" && <Meter run={run} budget={null} />}
+        {run.model !== null && <Meter run={run} budget={null} />}
         {lasted && <span className="tabular">{lasted}</span>}
       </div>
     </section>

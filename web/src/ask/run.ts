@@ -47,6 +47,8 @@ export function changed(run: VisionStatus | null, now: VisionChange): VisionStat
 /** A run of either mode, as it is shown. */
 export interface Shown {
   id: string;
+  /** Whether it is a run, which can be paused, or a job that has not begun one. */
+  begun: boolean;
   mode: Mode;
   instruction: string;
   /** Null if none is asked. */
@@ -67,14 +69,15 @@ export interface Shown {
   decisions: VisionStatus["decisions"];
 }
 
-/** A run of vision. Empty fields may be missing. */
+/** A run. Empty fields may be missing. */
 export function ofVision(run: VisionStatus): Shown {
   const { input_tokens, output_tokens, cost_usd } = run.spent;
   return {
     id: run.run_id,
-    mode: "vision",
+    begun: true,
+    mode: run.mode,
     instruction: run.instruction,
-    model: run.model,
+    model: run.model ?? null,
     by: run.by.label || run.by.subject,
     state: run.state,
     maxSteps: run.max_steps,
@@ -91,13 +94,14 @@ export function ofVision(run: VisionStatus): Shown {
   };
 }
 
-/** A structured run: a job whose output has the shape of a run. */
+/** A structured run that is not known yet: a job whose output has the shape of a run. */
 export function ofJob(job: Job, instruction: string): Shown {
   const output = (job.output ?? {}) as Partial<Pick<Shown, "steps" | "outcome" | "reason" | "evidence">>;
   const failed: VisionOutcome = job.state === "cancelled" ? "cancelled" : "stuck";
   const over = job.state !== "working";
   return {
     id: job.job_id,
+    begun: false,
     mode: "structured",
     instruction,
     model: null,

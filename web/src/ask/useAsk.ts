@@ -95,15 +95,24 @@ export function useAsk(sessionId: string, live: boolean): Ask {
     [attempt, sessionId],
   );
 
+  const run = useMemo(() => {
+    const seen = vision && ofVision(vision);
+    // The later one; a run that goes on comes first, and that of the job replaces it.
+    if (asked === null || job === null || (seen && (seen.state !== "ended" || vision?.job_id === job.job_id))) return seen;
+    const structured = ofJob(job, asked.instruction);
+    return seen && Date.parse(seen.began) > Date.parse(structured.began) ? seen : structured;
+  }, [vision, asked, job]);
+
   const steer = useCallback(
     async (how: "pause" | "resume" | "stop") => {
-      const working = asked !== null && job?.state === "working";
+      // A job that waits for its turn has no run yet.
+      const waits = asked !== null && run?.id === asked.jobId;
       await attempt(async () => {
-        if (working) await client.cancelJob(asked.jobId);
+        if (waits) await client.cancelJob(asked.jobId);
         else setVision(await client.steerVision(sessionId, how));
       });
     },
-    [attempt, asked, job, sessionId],
+    [attempt, asked, run, sessionId],
   );
 
   const answer = useCallback(
@@ -114,13 +123,6 @@ export function useAsk(sessionId: string, live: boolean): Ask {
     [attempt, sessionId, read],
   );
 
-  const run = useMemo(() => {
-    const seen = vision && ofVision(vision);
-    // The later one; a run of vision that goes on comes first.
-    if (asked === null || job === null || (seen && seen.state !== "ended")) return seen;
-    const structured = ofJob(job, asked.instruction);
-    return seen && Date.parse(seen.began) > Date.parse(structured.began) ? seen : structured;
-  }, [vision, asked, job]);
   const question = vision?.state === "waiting" ? (vision.question ?? null) : null;
   return {
     run,

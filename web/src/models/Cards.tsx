@@ -1,3 +1,5 @@
+import { useId, useState } from "react";
+import { explain } from "../api/client";
 import type { ModelBudget, ModelList, Provider } from "../api/wire";
 import { dollars, tokens } from "./figures";
 import { limitsOf, takesKey, titleOf, usedOf, type Limit } from "./state";
@@ -20,6 +22,105 @@ export function DefaultModel({ list, providers }: { list: ModelList; providers: 
         It answers requests that name no model.{" "}
         {list.fallbacks.length > 0 ? "The next one answers if it fails." : "No other one answers if it fails."}{" "}
         <code>HELMDECK_DEFAULT_MODEL</code> and <code>HELMDECK_GATEWAY_FALLBACK_JSON</code> choose them.
+      </p>
+      <Chains list={list} />
+    </section>
+  );
+}
+
+/** What is tried when one of the other models fails. */
+function Chains({ list }: { list: ModelList }) {
+  const others = list.chains.filter(({ primary }) => primary !== list.default_model);
+  if (others.length === 0) return null;
+  return (
+    <ul className="limits" aria-label="When another model fails">
+      {others.map(({ primary, fallbacks }) => (
+        <li key={primary}>
+          <code>{primary}</code> <span className="muted">then {fallbacks.map(({ model }) => model).join(", ")}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface VisionModelProps {
+  list: ModelList;
+  providers: Provider[];
+  /** Pins a model, or unpins it with an empty text. Null for people who may not. */
+  onPin: ((model: string) => Promise<void>) | null;
+}
+
+/** The model of runs and packs of vision that name none. */
+export function VisionModel({ list, providers, onPin }: VisionModelProps) {
+  const id = useId();
+  const [model, setModel] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const pin = async (wanted: string) => {
+    setBusy(true);
+    setError(null);
+    try {
+      await onPin?.(wanted);
+      setModel("");
+    } catch (caught) {
+      setError(explain(caught));
+    }
+    setBusy(false);
+  };
+  return (
+    <section className="model-card" aria-labelledby="vision-model">
+      <h2 id="vision-model">Model of vision</h2>
+      <p>
+        <code>{list.vision_model}</code>{" "}
+        {list.vision_pinned && (
+          <span className="mark" data-tone="calm">
+            Pinned
+          </span>
+        )}{" "}
+        <Callable id={list.vision_model} providers={providers} />
+      </p>
+      {onPin && (
+        <form
+          className="row"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void pin(model.trim());
+          }}
+        >
+          <input
+            aria-label="Model to pin"
+            list={`${id}-models`}
+            autoComplete="off"
+            spellCheck={false}
+            required
+            maxLength={200}
+            placeholder="provider/model"
+            value={model}
+            onChange={({ target }) => setModel(target.value)}
+          />
+          <datalist id={`${id}-models`}>
+            {list.models.map((each) => (
+              <option key={each.id} value={each.id} />
+            ))}
+          </datalist>
+          <button type="submit" disabled={busy}>
+            Pin
+          </button>
+          {list.vision_pinned && (
+            <button type="button" className="quiet" disabled={busy} onClick={() => void pin("")}>
+              Unpin
+            </button>
+          )}
+        </form>
+      )}
+      {error && (
+        <p className="error" role="alert">
+          {error}
+        </p>
+      )}
+      <p className="muted hint">
+        It answers runs and packs of vision that name no model. Pin a version so that they keep their behaviour when a
+        provider changes a name without one.
       </p>
     </section>
   );

@@ -4,7 +4,7 @@ import type { KeyTest, ModelBudget, ProviderKey } from "../api/wire";
 import { useNow } from "../clock";
 import { useIdentity } from "../identity";
 import { Budgets } from "../models/Budgets";
-import { DefaultModel, OwnBudget } from "../models/Cards";
+import { DefaultModel, OwnBudget, VisionModel } from "../models/Cards";
 import { KeyDialog } from "../models/KeyDialog";
 import { ModelTable } from "../models/ModelTable";
 import { OtherProviders, ProviderTable } from "../models/ProviderTable";
@@ -89,6 +89,10 @@ function Gateway() {
     forget(key.provider);
     await reload();
   };
+  const pin = async (vision_model: string) => {
+    await client.changeSettings({ vision_model });
+    await list.reload();
+  };
   const add = (provider: string) => setOpen({ task: "add", provider });
   const close = () => setOpen(null);
 
@@ -136,6 +140,7 @@ function Gateway() {
       {loaded && list.value && budget.value && (
         <div className="model-cards">
           <DefaultModel list={list.value} providers={providers.value ?? []} />
+          <VisionModel list={list.value} providers={providers.value ?? []} onPin={isAdmin ? pin : null} />
           <OwnBudget budget={budget.value} />
         </div>
       )}

@@ -3,7 +3,7 @@ import type { Session } from "../api/wire";
 import { useNow } from "../clock";
 import { curlScreenshot, curlShow } from "../curl";
 import { bytes, countdown, dateAndTime, span, took } from "../format";
-import { driverName, endingOf } from "../sessions/name";
+import { driverName, endingOf, modeOf } from "../sessions/name";
 import { isOver } from "../sessions/state";
 import { CopyButton } from "../ui/CopyButton";
 import { Forwards } from "./Forwards";
@@ -23,6 +23,7 @@ export function Details({ session }: { session: Session }) {
         </Fact>
         <Fact name="Owner">{session.owner}</Fact>
         <Fact name="Mode">{session.mode}</Fact>
+        {session.mode === "desktop" && <Fact name="Used by">{modeOf(session)}</Fact>}
         {spec.geometry && <Fact name="Screen">{spec.geometry}</Fact>}
         <Fact name="Driver">{over ? "–" : driverName(session)}</Fact>
         <Fact name="Created">{dateAndTime(session.created_at)}</Fact>

@@ -61,6 +61,7 @@ export function Panel({ session, over, gone, uploads, ask, onSpot }: PanelProps)
         {tab === "Actions" && <ActionLog sessionId={session.id} over={over} />}
         {tab === "Ask" && (
           <AskPanel
+            session={session}
             ask={ask}
             live={!over && session.status !== "starting"}
             draft={draft}

@@ -50,6 +50,11 @@ export function driverOf(session: Session): string {
   return yours ? "You drive" : `${holderOf(session.control)} drives by hand`;
 }
 
+/** How it is used: by names of elements, or by pictures. */
+export function modeOf({ action_mode }: Session): string {
+  return action_mode === "vision" ? "Vision" : "Structured";
+}
+
 /** The same as a name, for a field that is called driver. */
 export function driverName(session: Session): string {
   const { driver, yours } = session.control;

@@ -9,7 +9,7 @@ import { Link } from "../router";
 import { EndSession } from "../session/EndSession";
 import { shownDeadlineOf } from "../sessions/deadline";
 import { IdleWarning } from "../sessions/KeepAlive";
-import { driverIcon, driverOf, endingOf, nameOf } from "../sessions/name";
+import { driverIcon, driverOf, endingOf, modeOf, nameOf } from "../sessions/name";
 import { isOver } from "../sessions/state";
 import { Thumbnail } from "../thumbnails/Thumbnail";
 import { CopyButton } from "../ui/CopyButton";
@@ -87,6 +87,7 @@ export function Tile({ session, onDismiss }: TileProps) {
           </span>
         )}
         <span>{session.mode === "desktop" ? "Desktop" : "Headless"}</span>
+        {!over && session.mode === "desktop" && <span title="How it is used">{modeOf(session)}</span>}
         <Times session={session} over={over} />
       </p>
       {ending && <EndSession session={session} onClose={() => setEnding(false)} />}
