@@ -17,7 +17,11 @@ mod http;
 mod instructions;
 mod lean_schema;
 mod legacy_tasks;
+mod live_sessions;
 mod long_text;
+mod pack_call;
+mod patience;
+mod pictures;
 mod portable_schema;
 mod profile;
 mod progress;
@@ -30,6 +34,7 @@ mod session_store;
 mod sse;
 mod subscriptions;
 mod tasks;
+mod uri;
 
 use std::sync::{Arc, OnceLock};
 

@@ -70,6 +70,12 @@ pub fn of_name(name: &str) -> &'static str {
     known.map_or(UNKNOWN, |(_, media_type)| media_type)
 }
 
+/// The extension of a file of this type.
+pub fn extension(media_type: &str) -> Option<&'static str> {
+    let known = BY_EXTENSION.iter().find(|(_, known)| *known == media_type);
+    known.map(|(extension, _)| *extension)
+}
+
 /// As what a file is sent: HTML, SVG, scripts, styles and unknown types are just bytes, so that no
 /// browser shows or runs them as content of this server.
 pub fn sent_as(declared: &str) -> &'static str {

@@ -6,6 +6,9 @@ use time::OffsetDateTime;
 
 use crate::{Store, StoreError, moment};
 
+/// The most MCP sessions of one owner; those used longest ago give way.
+const MOST_PER_OWNER: u32 = 1000;
+
 impl Store {
     /// Stores an MCP session of `owner` with the parameters of its `initialize` request.
     pub async fn add_mcp_session(
@@ -20,6 +23,30 @@ impl Store {
             .bind(owner)
             .bind(initialize)
             .bind(moment::write("used_at", now)?)
+            .execute(&self.pool)
+            .await?;
+        sqlx::query(
+            "DELETE FROM mcp_session WHERE id IN (SELECT id FROM mcp_session WHERE owner = ? \
+             ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
+        )
+        .bind(owner)
+        .bind(MOST_PER_OWNER)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// Records that an MCP session was used, so that it is not forgotten.
+    pub async fn use_mcp_session(
+        &self,
+        id: &str,
+        owner: &str,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        sqlx::query("UPDATE mcp_session SET used_at = ? WHERE id = ? AND owner = ?")
+            .bind(moment::write("used_at", now)?)
+            .bind(id)
+            .bind(owner)
             .execute(&self.pool)
             .await?;
         Ok(())
@@ -118,6 +145,21 @@ mod tests {
         assert!(store.mcp_session("m1", "ann").await.unwrap().is_some());
         store.forget_mcp(now + Duration::SECOND).await.unwrap();
         assert_eq!(store.mcp_session("m1", "ann").await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn an_mcp_session_that_is_used_is_not_forgotten() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let now = OffsetDateTime::UNIX_EPOCH + Duration::days(2);
+        for id in ["m1", "m2"] {
+            store.add_mcp_session(id, "ann", "{}", now).await.unwrap();
+        }
+        store.use_mcp_session("m1", "ann", now + Duration::DAY).await.unwrap();
+        store.use_mcp_session("m2", "bob", now + Duration::DAY).await.unwrap();
+        store.forget_mcp(now + Duration::HOUR).await.unwrap();
+        assert!(store.mcp_session("m1", "ann").await.unwrap().is_some());
+        assert_eq!(store.mcp_session("m2", "ann").await.unwrap(), None);
     }
 
     #[tokio::test]

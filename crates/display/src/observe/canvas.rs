@@ -126,6 +126,13 @@ impl Canvas {
         self.encoded(rect, u32::MAX, Coding::Png)
     }
 
+    /// A part of the canvas as PNG of this size.
+    pub fn png_of(&self, rect: &Rect, width: u32, height: u32) -> Result<Vec<u8>, DisplayError> {
+        let (whole, pixels) =
+            self.part(rect).ok_or(DisplayError::Unsupported("an empty picture"))?;
+        pixels.scaled(whole, width, height)?.encoded(Coding::Png, &Stripes::new(height))
+    }
+
     /// A part of the canvas as a small JPEG, at most `side` wide and high.
     pub fn thumbnail(&self, rect: &Rect, side: u32) -> Result<Vec<u8>, DisplayError> {
         self.encoded(rect, side, Coding::Jpeg(THUMBNAIL_QUALITY))

@@ -46,6 +46,14 @@ struct Known {
 }
 
 impl ShotFacts {
+    /// A part of the screen as a picture of this size.
+    pub fn of_part(id: String, part: &Rect, (width, height): (u32, u32)) -> Self {
+        // Parts begin at the corner of the screen, or to the right and below.
+        let origin = (part.x.max(0).unsigned_abs(), part.y.max(0).unsigned_abs());
+        let scale = f64::from(width) / f64::from(part.width.max(1));
+        Self { id, width, height, origin, scale }
+    }
+
     /// The point of the screen that a point of the picture shows; `None` if it is outside.
     pub fn on_screen(&self, x: i32, y: i32) -> Option<(i32, i32)> {
         let inside = |at: i32, length: u32| u32::try_from(at).is_ok_and(|at| at < length);

@@ -85,10 +85,13 @@ pub enum Step {
 }
 
 /// Answers a call of one of these tools.
-pub fn call(client: &Client, name: &str, args: Map<String, Value>) -> Step {
+pub async fn call(client: &Client, name: &str, args: Map<String, Value>) -> Step {
     let plain = name.strip_prefix("helmdeck__").unwrap_or(name).replace(['.', '_'], "-");
     match plain.as_str() {
-        "tools-search" => Step::Answered(answer(search_tools(client, &args))),
+        "tools-search" => {
+            let client = client.clone().with_models().await;
+            Step::Answered(answer(search_tools(&client, &args)))
+        }
         "text-read" => Step::Answered(answer(read_text(client, &args))),
         "tool-call" => match inner(&args) {
             Ok((name, args)) => Step::Tool(name, args),

@@ -1,10 +1,6 @@
 //! Calling a tool for an MCP client.
 
-use helmdeck_packs::Pack;
-use helmdeck_wire::{
-    ErrorCode, SessionId,
-    job::{Job, JobState},
-};
+use helmdeck_wire::{ErrorCode, SessionId};
 use rmcp::{
     ErrorData, RoleServer,
     model::{CallToolResponse, CallToolResult},
@@ -18,15 +14,18 @@ use super::{
     catalogue::{Catalogue, Entry, is_named},
     client::Client,
     current_session::created_session,
-    progress, reply, tasks,
+    pack_call,
+    progress::{self, News},
+    reply::{self, Source},
+    uri,
 };
 use crate::{
     error::{ApiError, ApiResult},
     tool::{Effect, Outcome, Payload, Tool, lacks},
 };
 
-/// Names the task of a reply, so that clients can ask for its result.
-const RELATED_TASK: &str = "modelcontextprotocol.io/related-task";
+/// Tools that answer with a job.
+const JOB_TOOLS: [&str; 2] = ["pack.start", "pack.result"];
 /// The vendor with the strictest limits: no model scales down what fits its models.
 const STRICTEST: &str = "anthropic";
 
@@ -37,11 +36,12 @@ pub async fn call(
     args: Map<String, Value>,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
+    let news = News::default();
     tokio::select! {
-        result = dispatch(client, name, args) => result,
+        result = dispatch(client, name, args, &news) => result,
         // Dropping the call cancels it, down to the guest.
         () = context.ct.cancelled() => Err(cancelled()),
-        () = progress::report(context, name) => Err(cancelled()),
+        () = progress::report(client, context, name, &news) => Err(cancelled()),
     }
 }
 
@@ -50,8 +50,9 @@ async fn dispatch(
     client: &Client,
     name: &str,
     args: Map<String, Value>,
+    news: &News,
 ) -> Result<CallToolResponse, ErrorData> {
-    let (name, args) = match builtin::call(client, name, args) {
+    let (name, args) = match builtin::call(client, name, args).await {
         Step::Answered(result) => return Ok(result.into()),
         Step::Tool(name, args) => (name, args),
     };
@@ -61,17 +62,21 @@ async fn dispatch(
         Err(Some(refused)) => return Ok(reply::failure(&refused).into()),
         Err(None) => return Err(unknown(client, &name)),
     };
+    let mut used = None;
     let answered = match &entry.tool.pack {
-        Some(pack) => pack_answer(client, &entry.tool, pack, args).await,
-        None => answer(client, &entry, args).await.map(Into::into),
+        Some(pack) => pack_call::answer(client, &entry.tool, pack, args, news, &mut used).await,
+        None => answer(client, &entry, args, &mut used).await.map(Into::into),
     };
-    Ok(answered.unwrap_or_else(|error| reply::failure(&error).into()))
+    Ok(answered.unwrap_or_else(|error| reply::failure_in(client, used.as_ref(), &error).into()))
 }
 
+/// Calls a tool that is no pack. `used` becomes the session that the call is for, as soon as that is
+/// known.
 async fn answer(
     client: &Client,
     entry: &Entry,
     args: Map<String, Value>,
+    used: &mut Option<SessionId>,
 ) -> ApiResult<CallToolResult> {
     let tool = &entry.tool;
     if !client.caller.may(tool.scope) {
@@ -83,48 +88,44 @@ async fn answer(
         (true, None) => Some(client.session_for(tool).await?),
         (false, _) => None,
     };
+    used.clone_from(&session);
     if let Some(session) = &session {
         args.insert("session_id".to_owned(), json!(session));
+    }
+    if tool.name == "pack.start" {
+        place_started(client, &mut args, used).await?;
     }
     let uri = session.as_ref().and_then(|session| resource_uri(&tool.name, session, &args));
     let outcome = sized(client, tool, args).await.map_err(explain)?;
     let created = (tool.name == "session.create").then(|| created_session(&outcome)).flatten();
     let session = created.or(session);
     follow(client, &tool.name, session.as_ref()).await?;
-    reply::success(client, session.as_ref(), uri, outcome).await
+    if JOB_TOOLS.contains(&tool.name.as_str())
+        && let Some(job) = pack_call::job_of(&outcome)
+    {
+        pack_call::adopt(client, &job).await?;
+        return pack_call::replied(client, Some(&job), outcome).await;
+    }
+    let from = Source { tool: &tool.name, session: session.as_ref(), uri };
+    reply::success(client, from, outcome).await
 }
 
-/// Runs a pack. It names its session itself.
-async fn pack_answer(
+/// Names the current session in the input of the pack that `pack.start` starts.
+async fn place_started(
     client: &Client,
-    tool: &Tool,
-    pack: &Pack,
-    mut args: Map<String, Value>,
-) -> ApiResult<CallToolResponse> {
-    if !client.caller.may(tool.scope) {
-        return Err(lacks(tool.scope));
-    }
-    // Models send `null` or an empty text for what they leave out.
-    args.retain(|_, value| !value.is_null() && value != "");
-    if client.takes_tasks && !pack.returns_handle {
-        args.entry("wait_s").or_insert(json!(tasks::WAIT_S));
-    }
-    let outcome = tool.call(client.call(), args).await?;
-    let job = match &outcome.payload {
-        Payload::Json(bytes) => serde_json::from_slice::<Job>(bytes).ok(),
-        _ => None,
+    args: &mut Map<String, Value>,
+    used: &mut Option<SessionId>,
+) -> ApiResult<()> {
+    let name = args.get("pack").and_then(Value::as_str).unwrap_or_default();
+    let packs = client.app.packs.packs();
+    let Some(pack) = packs.iter().find(|pack| is_named(&pack.name, name)).cloned() else {
+        return Ok(());
     };
-    let working = job.as_ref().filter(|job| job.state == JobState::Working);
-    if let Some(job) = working.filter(|_| client.takes_tasks) {
-        return Ok(tasks::created(job).into());
+    match args.entry("input").or_insert_with(|| json!({})) {
+        Value::Object(input) => pack_call::place(client, &pack, input, used).await,
+        // The tool says what is wrong with it.
+        _ => Ok(()),
     }
-    let task = working.map(|job| json!({ "taskId": job.job_id.task_id() }));
-    let session = job.as_ref().and_then(|job| job.session_id.clone());
-    let mut result = reply::success(client, session.as_ref(), None, outcome).await?;
-    if let Some(task) = task {
-        result.meta.get_or_insert_default().0.insert(RELATED_TASK.to_owned(), task);
-    }
-    Ok(result.into())
 }
 
 /// Calls a tool; pictures come in a size that model vendors accept, unless the caller chose one.
@@ -135,6 +136,9 @@ async fn sized(client: &Client, tool: &Tool, mut args: Map<String, Value>) -> Ap
     };
     if may_choose(&args, "max_width") && may_choose(&args, "for") {
         args.insert("for".to_owned(), json!(STRICTEST));
+    }
+    if args.contains_key("observe") && may_choose(&args, "observe_for") {
+        args.insert("observe_for".to_owned(), json!(STRICTEST));
     }
     let lossy = may_choose(&args, "format") && tool.nature.effect == Effect::ReadOnly;
     let outcome = tool.call(client.call(), args.clone()).await?;
@@ -152,9 +156,9 @@ fn resource_uri(tool: &str, session: &SessionId, args: &Map<String, Value>) -> O
     match tool {
         "file.read" => {
             let path = args.get("path")?.as_str()?;
-            Some(format!("helmdeck://sessions/{session}/files/{}", path.trim_start_matches('/')))
+            Some(uri::file(session, path))
         }
-        "desktop.screenshot" => Some(format!("helmdeck://sessions/{session}/screenshot")),
+        "desktop.screenshot" => Some(uri::screenshot(session)),
         _ => None,
     }
 }

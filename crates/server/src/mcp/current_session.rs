@@ -86,19 +86,16 @@ impl Client {
                            `_session_id`";
             return Err(ApiError::new(ErrorCode::MissingSessionId, message));
         };
-        let (creating, key) = (&self.app.mcp.current_sessions.creating, self.session_key());
-        let lock = creating.lock().entry(key.clone()).or_default().clone();
-        let _created = lock.lock().await;
-        let session = match self.current_session().await? {
-            Some(session) => session,
-            None => self.create(mode).await?,
-        };
-        creating.lock().remove(&key);
-        Ok(session)
+        let creating = Creating::of(&self.app.mcp.current_sessions.creating, self.session_key());
+        let _alone = creating.creation.lock().await;
+        match self.current_session().await? {
+            Some(session) => Ok(session),
+            None => self.create(mode).await,
+        }
     }
 
     /// A session that has ended is reported once; the next call starts a new one.
-    async fn still_there(&self, session: SessionId) -> ApiResult<SessionId> {
+    pub async fn still_there(&self, session: SessionId) -> ApiResult<SessionId> {
         let found = self.app.sessions.get(&self.caller, &session);
         let Err(error) = found else { return Ok(session) };
         self.set_current_session(None).await?;
@@ -125,6 +122,30 @@ impl Client {
     }
 }
 
+/// A call that waits for a session, or creates it. Its entry goes with the last one, also if that fails.
+struct Creating<'a> {
+    all: &'a Mutex<HashMap<Key, Creation>>,
+    key: Key,
+    creation: Creation,
+}
+
+impl<'a> Creating<'a> {
+    fn of(all: &'a Mutex<HashMap<Key, Creation>>, key: Key) -> Self {
+        let creation = all.lock().entry(key.clone()).or_default().clone();
+        Self { all, key, creation }
+    }
+}
+
+impl Drop for Creating<'_> {
+    fn drop(&mut self) {
+        let mut all = self.all.lock();
+        // One is here, and one in the map.
+        if Arc::strong_count(&self.creation) <= 2 {
+            all.remove(&self.key);
+        }
+    }
+}
+
 impl Known {
     fn set(&mut self, key: Key, session: Option<SessionId>) {
         if self.sessions.len() >= MOST_CLIENTS {
@@ -145,4 +166,21 @@ pub fn created_session(outcome: &Outcome) -> Option<SessionId> {
     let Payload::Json(bytes) = &outcome.payload else { return None };
     let value: Value = serde_json::from_slice(bytes).ok()?;
     Some(SessionId::new(value.get("id")?.as_str()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_kept_of_a_creation_that_failed_or_ended() {
+        let all = Mutex::default();
+        let key = ("ann".to_owned(), "name work".to_owned());
+        let (one, other) = (Creating::of(&all, key.clone()), Creating::of(&all, key));
+        assert!(Arc::ptr_eq(&one.creation, &other.creation), "parallel calls wait for each other");
+        drop(one);
+        assert_eq!(all.lock().len(), 1);
+        drop(other);
+        assert!(all.lock().is_empty());
+    }
 }

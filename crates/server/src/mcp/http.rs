@@ -1,12 +1,6 @@
 //! MCP over streamable HTTP.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    io,
-    net::IpAddr,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, fs, io, net::IpAddr, sync::Arc, time::Duration};
 
 use ::http::{HeaderMap, Method, StatusCode, Uri, header, request::Parts};
 use axum::{
@@ -28,6 +22,8 @@ use super::{
     client::{Client, SESSION_HEADER},
     door::Door,
     legacy_tasks,
+    live_sessions::{Busy, LiveSessions},
+    patience,
     profile::Profile,
     session_store::{OWNER, StoredSessions},
 };
@@ -45,10 +41,14 @@ const VERSION_HEADER: &str = "mcp-protocol-version";
 /// How long an MCP session without traffic stays in memory. Calls may run for an hour without any. The
 /// store restores a session that comes later.
 const IDLE: Duration = Duration::from_secs(2 * 3600);
-/// The most MCP sessions in memory per owner; the oldest gives way, and comes back from the store.
-const MOST_PER_OWNER: usize = 100;
 /// The most MCP sessions whose owner is remembered; the store knows the owners of all.
 const MOST_OWNERS: usize = 10_000;
+/// How long an MCP session that gives way may take to end.
+const CLOSE_DEADLINE: Duration = Duration::from_secs(30);
+/// Where the domains are in which this machine has a name.
+const RESOLVER: &str = "/etc/resolv.conf";
+/// Domains of local networks.
+const LOCAL_DOMAINS: [&str; 5] = ["home.arpa", "internal", "lan", "local", "localdomain"];
 /// Names under which containers know the machine that runs them.
 const HOSTS_OF_CONTAINERS: [&str; 2] = ["host.docker.internal", "host.containers.internal"];
 
@@ -56,8 +56,8 @@ const HOSTS_OF_CONTAINERS: [&str; 2] = ["host.docker.internal", "host.containers
 pub struct Endpoint {
     service: StreamableHttpService<Door, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
-    /// Sessions in memory with their owners, oldest first.
-    started: Mutex<VecDeque<(String, String)>>,
+    /// Sessions in memory.
+    live: LiveSessions,
     /// Owners of stored sessions, so that calls do not wait for the store.
     owners: Mutex<HashMap<String, String>>,
 }
@@ -84,13 +84,14 @@ impl Endpoint {
         let mut config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .disable_allowed_origins()
-            .with_max_request_body_bytes(app.max_body_bytes)
+            .with_max_request_body_bytes(app.max_pack_body_bytes())
             // A reply without notifications before it needs no stream.
             .with_json_response(true)
             .with_cancellation_token(app.closing.child_token());
         config.session_store = Some(Arc::new(StoredSessions(weak)));
         let service = StreamableHttpService::new(door, sessions.clone(), config);
-        Self { service, sessions, started: Mutex::default(), owners: Mutex::default() }
+        let live = LiveSessions::default();
+        Self { service, sessions, live, owners: Mutex::default() }
     }
 
     /// Whether a session exists and belongs to `owner`.
@@ -109,19 +110,17 @@ impl Endpoint {
         Ok(stored)
     }
 
-    /// Remembers a session that began, and ends the oldest of an owner that has too many.
-    async fn began(&self, id: String, owner: &str) {
-        let too_many = {
-            let mut started = self.started.lock();
-            started.push_back((id, owner.to_owned()));
-            let mut own = started.iter().enumerate().filter(|(_, (_, of))| of == owner);
-            let first = own.next().map(|(index, _)| index);
-            let more = own.count() >= MOST_PER_OWNER;
-            first.filter(|_| more).and_then(|index| started.remove(index))
-        };
-        if let Some((id, _)) = too_many {
-            let _ = self.sessions.close_session(&id.into()).await;
+    /// Records a request in a session. Another gives way if the owner has too many in memory.
+    fn begin(&self, id: &str, owner: &str) -> Busy {
+        let (busy, given_up) = self.live.begin(id, owner);
+        if let Some(id) = given_up {
+            let sessions = self.sessions.clone();
+            helmdeck_task::spawn(async move {
+                let id = id.into();
+                let _ = tokio::time::timeout(CLOSE_DEADLINE, sessions.close_session(&id)).await;
+            });
         }
+        busy
     }
 }
 
@@ -144,19 +143,29 @@ pub async fn serve(State(app): State<App>, request: Request) -> ApiResult<Respon
     let ends = parts.method == Method::DELETE;
     if let Some(id) = named.as_ref().filter(|_| ends) {
         endpoint.owners.lock().remove(id);
+        endpoint.live.remove(id);
     }
-    let began_here = named.is_none() && parts.method == Method::POST;
-    let body = match parts.method {
-        Method::POST => legacy_body(&app, &parts, body).await?,
-        _ => body,
+    let posts = parts.method == Method::POST;
+    let body = match posts {
+        true => message(&app, &parts, body).await?,
+        false => body,
     };
+    let busy = named.as_ref().filter(|_| !ends).map(|id| endpoint.begin(id, &owner));
     let request = Request::from_parts(parts, body);
-    let response = OWNER.scope(owner.clone(), endpoint.service.handle(request)).await;
+    let (service, whose) = (endpoint.service.clone(), owner.clone());
+    let handling = OWNER.scope(whose, async move { service.handle(request).await.map(Body::new) });
+    let mut response = match posts {
+        true => patience::answered(app.clock.clone(), Box::pin(handling)).await,
+        false => handling.await,
+    };
     let began = response.headers().get(SESSION_HEADER).and_then(|id| id.to_str().ok());
-    if let Some(id) = began.filter(|_| began_here) {
-        endpoint.began(id.to_owned(), &owner).await;
+    if let Some(id) = began.filter(|_| named.is_none() && posts) {
+        drop(endpoint.begin(id, &owner));
     }
-    let mut response = bounded(&client, response.map(Body::new));
+    if let Some(busy) = busy.filter(|_| posts) {
+        response = held(response, busy);
+    }
+    let mut response = bounded(&client, response);
     if ends && response.status() == StatusCode::ACCEPTED {
         // Clients take anything but 200 and 204 for a failure.
         *response.status_mut() = StatusCode::NO_CONTENT;
@@ -166,13 +175,27 @@ pub async fn serve(State(app): State<App>, request: Request) -> ApiResult<Respon
 }
 
 /// The body of a request, with methods renamed if the client is older than the tasks extension.
-async fn legacy_body(app: &App, parts: &Parts, body: Body) -> ApiResult<Body> {
+async fn message(app: &App, parts: &Parts, body: Body) -> ApiResult<Body> {
+    let bytes = body::read(body, app.max_pack_body_bytes()).await?;
     let version = parts.headers.get(VERSION_HEADER).and_then(|version| version.to_str().ok());
     if version.is_some_and(|version| version >= legacy_tasks::EXTENSION_SINCE) {
-        return Ok(body);
+        return Ok(Body::from(bytes));
     }
-    let bytes = body::read(body, app.max_body_bytes).await?;
     Ok(Body::from(legacy_tasks::rename(version, bytes)))
+}
+
+/// A response whose session is in use until the last event of it.
+fn held(response: Response, busy: Busy) -> Response {
+    if !patience::is_stream(&response) {
+        return response;
+    }
+    response.map(|body| {
+        let events = body.into_data_stream();
+        Body::from_stream(events.map(move |event| {
+            let _ = &busy;
+            event
+        }))
+    })
 }
 
 /// Host, origin and query of a request.
@@ -214,9 +237,24 @@ fn is_our_host(app: &App, host: &str) -> bool {
     name == "localhost"
         || name.parse::<IpAddr>().is_ok()
         || Some(&name) == public.as_ref()
-        || name == machine
-        || name.split('.').next() == Some(machine.as_str())
         || HOSTS_OF_CONTAINERS.contains(&name.as_str())
+        || is_machine(&name, &machine, || fs::read_to_string(RESOLVER).unwrap_or_default())
+}
+
+/// Whether this is the machine's name, alone or in a domain of its network.
+fn is_machine(name: &str, machine: &str, resolver: impl FnOnce() -> String) -> bool {
+    if name == machine {
+        return true;
+    }
+    let (short, _) = machine.split_once('.').unwrap_or((machine, ""));
+    let Some(rest) = name.strip_prefix(short).filter(|_| !short.is_empty()) else { return false };
+    let Some(domain) = rest.strip_prefix('.') else { return rest.is_empty() };
+    let is_searched = |line: &str| {
+        let mut words = line.split_whitespace();
+        let names_domains = matches!(words.next(), Some("domain" | "search"));
+        names_domains && words.any(|word| word.trim_end_matches('.').eq_ignore_ascii_case(domain))
+    };
+    LOCAL_DOMAINS.contains(&domain) || resolver().lines().any(is_searched)
 }
 
 /// Clients that accept only one of the two media types get what they can read.
@@ -230,9 +268,7 @@ fn accept_both(headers: &mut HeaderMap) {
 
 /// A stream ends with the token that opened it.
 fn bounded(client: &Client, response: Response) -> Response {
-    let media_type = response.headers().get(header::CONTENT_TYPE);
-    let is_stream = media_type.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"));
-    if !is_stream {
+    if !patience::is_stream(&response) {
         return response;
     }
     let (app, token) = (client.app.clone(), client.caller.token.clone());
@@ -266,4 +302,23 @@ pub fn challenge(app: &App, headers: &HeaderMap) -> Option<::http::HeaderValue> 
     let metadata = Address::of(app, headers).url("/.well-known/oauth-protected-resource/mcp");
     let challenge = format!("Bearer realm=\"helmdeck\", resource_metadata=\"{metadata}\"");
     ::http::HeaderValue::try_from(challenge).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_domains_of_the_machines_network_make_its_name_ours() {
+        let resolver = || "# none\nnameserver 10.0.0.1\nsearch corp.example. b.example\n".to_owned();
+        let ours = |name: &str| is_machine(name, "debian", resolver);
+        for domain in ["local", "lan", "corp.example", "b.example"] {
+            assert!(ours(&format!("debian.{domain}")), "{domain}");
+        }
+        for name in ["debian.evil.test", "debianlocal", "debian.", "10.0.0.1.debian", "evil.test"] {
+            assert!(!ours(name), "{name}");
+        }
+        let full = |name: &str| is_machine(name, "debian.corp.example", String::new);
+        assert!(full("debian.corp.example") && full("debian") && !full("debian.evil.test"));
+    }
 }

@@ -16,7 +16,12 @@ pub const PIECE: usize = 20_000;
 /// The most bytes that are kept for all callers.
 const MAX_BYTES: usize = 64 << 20;
 /// The most texts that are kept.
-const MAX_TEXTS: usize = 256;
+const MAX_TEXTS: usize = 2048;
+/// The most texts, and bytes of texts, that are kept for one caller.
+const MAX_OF_OWNER: (usize, usize) = (64, 16 << 20);
+
+/// The most lists that are cut in one value.
+const MOST_LISTS: usize = 4;
 
 /// The texts that can be read on.
 #[derive(Default)]
@@ -77,11 +82,40 @@ impl Texts {
         Ok(Piece { text: piece, cursor, total_chars: text.chars().count() })
     }
 
-    /// Bounds every text inside a value; returns where the rests can be read.
+    /// Bounds every text inside a value, and the longest lists if it is still too long; returns where
+    /// the rests can be read.
     pub fn bound_value(&self, owner: &str, value: &mut Value) -> Vec<Value> {
         let mut more = Vec::new();
         self.walk(owner, value, &mut String::new(), &mut more);
+        for _ in 0..MOST_LISTS {
+            let Some(excess) = value.to_string().len().checked_sub(PIECE).filter(|it| *it > 0) else {
+                break;
+            };
+            let Some(cut) = self.cut_longest_list(owner, value, excess) else { break };
+            more.push(cut);
+        }
         more
+    }
+
+    /// Cuts items off the end of the longest list; `None` if there is no list to cut.
+    fn cut_longest_list(&self, owner: &str, value: &mut Value, excess: usize) -> Option<Value> {
+        let mut longest = (0, String::new());
+        longest_list(value, &mut String::new(), &mut longest);
+        let (length, path) = longest;
+        let items = value.pointer_mut(&path)?.as_array_mut()?;
+        let total = items.len();
+        let mut room = length.saturating_sub(excess);
+        let fits = |item: &&Value| {
+            let left = room.checked_sub(item.to_string().len() + 1);
+            room = left.unwrap_or_default();
+            left.is_some()
+        };
+        let shown = items.iter().take_while(fits).count();
+        let rest = Value::Array(items.split_off(shown));
+        let id = self.keep(owner, rest.to_string());
+        Some(json!({
+            "field": path, "shown_items": shown, "total_items": total, "cursor": format!("{id}.0"),
+        }))
     }
 
     fn walk(&self, owner: &str, value: &mut Value, path: &mut String, more: &mut Vec<Value>) {
@@ -122,11 +156,65 @@ impl Texts {
         kept.bytes += text.len();
         let id = kept.made;
         kept.texts.push_back(Text { id, owner: owner.to_owned(), text });
+        kept.drop_oldest_of(owner);
         while kept.texts.len() > MAX_TEXTS || (kept.bytes > MAX_BYTES && kept.texts.len() > 1) {
-            let Some(oldest) = kept.texts.pop_front() else { break };
-            kept.bytes -= oldest.text.len();
+            kept.drop_at(0);
         }
         id
+    }
+}
+
+impl Kept {
+    /// Drops the oldest texts of an owner who has too many: one caller's texts cost no other's.
+    fn drop_oldest_of(&mut self, owner: &str) {
+        loop {
+            let own = || self.texts.iter().enumerate().filter(|(_, text)| text.owner == owner);
+            let (count, (most, most_bytes)) = (own().count(), MAX_OF_OWNER);
+            let bytes: usize = own().map(|(_, text)| text.text.len()).sum();
+            if count <= most && (bytes <= most_bytes || count <= 1) {
+                return;
+            }
+            let Some((oldest, _)) = own().next() else { return };
+            self.drop_at(oldest);
+        }
+    }
+
+    fn drop_at(&mut self, index: usize) {
+        if let Some(text) = self.texts.remove(index) {
+            self.bytes -= text.text.len();
+        }
+    }
+}
+
+/// The list with the longest JSON that has items, and its place. A list inside another counts as the
+/// longer one if it is nearly all of it.
+fn longest_list(value: &Value, path: &mut String, longest: &mut (usize, String)) {
+    let mut inside = |name: &str, value: &Value, longest: &mut (usize, String)| {
+        let length = path.len();
+        path.push('/');
+        path.push_str(&name.replace('~', "~0").replace('/', "~1"));
+        longest_list(value, path, longest);
+        path.truncate(length);
+    };
+    match value {
+        Value::Array(items) => {
+            let mut within = (0, String::new());
+            for (index, item) in items.iter().enumerate() {
+                inside(&index.to_string(), item, &mut within);
+            }
+            let length = value.to_string().len();
+            let own = (length, path.clone());
+            let found = if within.0 * 2 > length { within } else { own };
+            if !items.is_empty() && found.0 > longest.0 {
+                *longest = found;
+            }
+        }
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                inside(name, field, longest);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -162,6 +250,40 @@ mod tests {
         assert_eq!(more.len(), 1);
         assert_eq!(more[0]["field"], "/a/1");
         assert_eq!(value["a"][1].as_str().unwrap().len(), PIECE);
+    }
+
+    #[test]
+    fn the_texts_of_one_caller_do_not_push_out_those_of_another() {
+        let texts = Texts::default();
+        let long = "x".repeat(PIECE + 1);
+        let of_bob = texts.bound("bob", long.clone()).cursor.unwrap();
+        let first = texts.bound("ann", long.clone()).cursor.unwrap();
+        for _ in 0..MAX_OF_OWNER.0 {
+            texts.bound("ann", long.clone());
+        }
+        assert!(texts.read("bob", &of_bob).is_ok());
+        assert!(texts.read("ann", &first).is_err(), "her own oldest one gave way");
+    }
+
+    #[test]
+    fn a_long_list_is_cut_and_the_rest_can_be_read() {
+        let texts = Texts::default();
+        let rows: Vec<_> = (0..5000).map(|n| json!({ "row": n, "name": "a name" })).collect();
+        let mut value = json!({ "page": { "rows": rows }, "count": 5000 });
+        let more = texts.bound_value("ann", &mut value);
+        assert!(value.to_string().len() <= PIECE);
+        assert_eq!((more.len(), &more[0]["field"]), (1, &json!("/page/rows")));
+        let shown = value["page"]["rows"].as_array().unwrap().len();
+        assert!(shown > 100 && more[0]["shown_items"] == shown && more[0]["total_items"] == 5000);
+        let mut rest = String::new();
+        let mut cursor = more[0]["cursor"].as_str().map(str::to_owned);
+        while let Some(next) = cursor {
+            let piece = texts.read("ann", &next).unwrap();
+            rest.push_str(&piece.text);
+            cursor = piece.cursor;
+        }
+        let rest: Vec<Value> = serde_json::from_str(&rest).unwrap();
+        assert_eq!((rest.len(), &rest[0]["row"]), (5000 - shown, &json!(shown)));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde_json::{Map, Value, json};
 
-use super::client::Client;
+use super::{client::Client, pictures, uri};
 use crate::{
     error::{ApiError, ApiResult},
     tool::{Outcome, Payload},
@@ -19,35 +19,71 @@ pub const MAX_PICTURE: usize = 3 << 20;
 /// The most bytes of a file in a reply.
 const MAX_FILE: usize = 8 << 20;
 
+/// What answered.
+pub struct Source<'a> {
+    pub tool: &'a str,
+    /// The session that it worked in.
+    pub session: Option<&'a SessionId>,
+    /// Where its content can be read again.
+    pub uri: Option<String>,
+}
+
 /// The reply to a call that succeeded.
 pub async fn success(
     client: &Client,
-    session: Option<&SessionId>,
-    uri: Option<String>,
+    from: Source<'_>,
     outcome: Outcome,
 ) -> ApiResult<CallToolResult> {
-    let facts = facts(&outcome);
+    let (session, facts) = (from.session, facts(&outcome));
     let mut result = match outcome.payload {
         Payload::Json(bytes) => json_reply(client, session, &bytes)?,
         Payload::Nothing => json_reply(client, session, b"{}")?,
         Payload::Bytes { media_type, bytes } => {
-            bytes_reply(client, media_type.to_str().unwrap_or_default(), &bytes, uri, facts)
+            let media_type = media_type.to_str().unwrap_or_default();
+            bytes_reply(client, from, media_type, bytes, facts).await?
         }
         Payload::Stream { media_type, body, .. } => {
-            let media_type = media_type.to_str().unwrap_or_default().to_owned();
+            let media_type = media_type.to_str().unwrap_or_default();
             match read(body).await? {
-                Some(bytes) => bytes_reply(client, &media_type, &bytes, uri, facts),
-                None => linked(&media_type, uri, facts, "The file is too large for a reply."),
+                Some(bytes) => bytes_reply(client, from, media_type, bytes, facts).await?,
+                None => too_large(client, from.uri.as_deref()),
             }
         }
     };
     if let Some(session) = session
         && result.structured_content.is_none()
     {
-        let line = format!("Session {session}. Watch it at {}", client.address().session(session));
-        result.content.push(ContentBlock::text(line));
+        result.content.push(watch_line(client, session));
     }
     Ok(result)
+}
+
+/// The reply to a call that failed in a session: what the user can look at, too.
+pub fn failure_in(
+    client: &Client,
+    session: Option<&SessionId>,
+    error: &ApiError,
+) -> CallToolResult {
+    let mut result = failure(error);
+    // Not of a session that is gone, or another caller's.
+    let is_own = |id: &&SessionId| client.app.sessions.get(&client.caller, id).is_ok();
+    if let Some(session) = session.filter(is_own) {
+        if let Some(Value::Object(fields)) = &mut result.structured_content {
+            add_session(client, session, fields);
+        }
+        result.content.push(watch_line(client, session));
+    }
+    result
+}
+
+fn watch_line(client: &Client, session: &SessionId) -> ContentBlock {
+    let address = client.address().session(session);
+    ContentBlock::text(format!("Session {session}. Watch it at {address}"))
+}
+
+fn add_session(client: &Client, session: &SessionId, fields: &mut Map<String, Value>) {
+    fields.insert("_session_id".to_owned(), json!(session));
+    fields.insert("_live_view".to_owned(), json!(client.address().session(session)));
 }
 
 /// The reply to a call that failed: the error of the HTTP API, for models to read.
@@ -78,9 +114,9 @@ fn json_reply(
         other => Map::from_iter([("result".to_owned(), other)]),
     };
     if let Some(session) = session {
-        object.insert("_session_id".to_owned(), json!(session));
-        object.insert("_live_view".to_owned(), json!(client.address().session(session)));
+        add_session(client, session, &mut object);
     }
+    let picture = pictures::take(&mut object);
     let mut value = Value::Object(object);
     let texts = &client.app.mcp.texts;
     let more = texts.bound_value(&client.caller.subject, &mut value);
@@ -92,41 +128,52 @@ fn json_reply(
     if let Some(cursor) = text.cursor {
         content.push(more_line(&cursor, text.total_chars));
     }
+    content.extend(picture);
     let mut result = CallToolResult::success(content);
     result.structured_content = Some(value);
     Ok(result)
 }
 
-fn bytes_reply(
+async fn bytes_reply(
     client: &Client,
+    from: Source<'_>,
     media_type: &str,
-    bytes: &Bytes,
-    uri: Option<String>,
+    bytes: Bytes,
     facts: String,
-) -> CallToolResult {
+) -> ApiResult<CallToolResult> {
     if media_type.starts_with("image/") {
         if bytes.len() > MAX_PICTURE {
-            let why = "The picture is too large for a reply; ask for \"format\": \"jpeg\".";
-            return linked(media_type, uri, facts, why);
+            let why = "The picture is too large for a reply.";
+            return linked(client, from, media_type, bytes, format!("{why} {facts}")).await;
         }
         let picture = ContentBlock::image(BASE64_STANDARD.encode(bytes), media_type);
         let mut content = vec![picture];
         if !facts.is_empty() {
             content.push(ContentBlock::text(facts));
         }
-        return CallToolResult::success(content);
+        return Ok(CallToolResult::success(content));
     }
-    match std::str::from_utf8(bytes) {
-        Ok(text) if !text.contains('\0') => {
+    match std::str::from_utf8(&bytes) {
+        Ok(text) if !text.contains('\0') && !is_document(media_type) => {
             let piece = client.app.mcp.texts.bound(&client.caller.subject, text.to_owned());
             let mut content = vec![ContentBlock::text(piece.text)];
             if let Some(cursor) = piece.cursor {
                 content.push(more_line(&cursor, piece.total_chars));
             }
-            CallToolResult::success(content)
+            Ok(CallToolResult::success(content))
         }
-        _ => linked(media_type, uri, facts, "The content is not text."),
+        _ => {
+            let line = format!("The content is not text. {facts}");
+            linked(client, from, media_type, bytes, line).await
+        }
     }
+}
+
+/// Whether this is a type of files that are no text, even if their bytes are.
+fn is_document(media_type: &str) -> bool {
+    let essence = media_type.split(';').next().unwrap_or_default().trim();
+    ["application/gzip", "application/pdf", "application/zip"].contains(&essence)
+        || ["audio/", "video/"].iter().any(|kind| essence.starts_with(kind))
 }
 
 pub fn more_line(cursor: &str, total: usize) -> ContentBlock {
@@ -135,15 +182,35 @@ pub fn more_line(cursor: &str, total: usize) -> ContentBlock {
     ContentBlock::text(line)
 }
 
-/// A link to content that does not belong into a reply.
-fn linked(media_type: &str, uri: Option<String>, facts: String, why: &str) -> CallToolResult {
-    let mut content = vec![ContentBlock::text(format!("{why} {facts}"))];
-    if let Some(uri) = uri {
-        let name = uri.rsplit('/').next().unwrap_or("content").to_owned();
-        content
-            .push(ContentBlock::ResourceLink(Resource::new(uri, name).with_mime_type(media_type)));
-    }
-    CallToolResult::success(content)
+/// A link to content that does not belong into a reply. What has no address yet becomes an artifact.
+async fn linked(
+    client: &Client,
+    from: Source<'_>,
+    media_type: &str,
+    bytes: Bytes,
+    line: String,
+) -> ApiResult<CallToolResult> {
+    let line = line.trim_end();
+    let Some(uri) = from.uri else {
+        let kept = pictures::keep(client, from.tool, media_type, bytes).await?;
+        let line = format!("{line} It is the artifact {}.", kept.key);
+        let content = vec![ContentBlock::text(line), pictures::link(&kept)];
+        return Ok(CallToolResult::success(content));
+    };
+    let name = uri::decoded(uri.rsplit('/').next().unwrap_or_default());
+    let link = Resource::new(uri, name).with_mime_type(media_type).with_size(bytes.len() as u64);
+    let content = vec![ContentBlock::text(line), ContentBlock::ResourceLink(link)];
+    Ok(CallToolResult::success(content))
+}
+
+/// Says where a file is that is too large for replies and resources.
+fn too_large(client: &Client, uri: Option<&str>) -> CallToolResult {
+    let line = format!("The file is larger than {} MB", MAX_FILE >> 20);
+    let line = match uri.and_then(uri::http_path) {
+        Some(path) => format!("{line}: download it from {}", client.address().url(&path)),
+        None => format!("{line}: download it over HTTP"),
+    };
+    CallToolResult::success(vec![ContentBlock::text(line)])
 }
 
 /// The facts of a picture, which HTTP clients get as headers.

@@ -1,8 +1,9 @@
 //! What MCP clients can read without calling a tool.
 
+use ::http::HeaderValue;
 use axum::body::Body;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use helmdeck_wire::{Scope, SessionId, session::Mode};
+use helmdeck_wire::{ErrorCode, Scope, SessionId, artifact::ArtifactKey, session::Mode};
 use http_body_util::{BodyExt, Limited};
 use rmcp::{
     ErrorData,
@@ -13,14 +14,15 @@ use serde_json::{Map, Value, json};
 use super::{
     catalogue::{Catalogue, mcp_name},
     client::Client,
-    context_budgets, routing_guide,
+    context_budgets, pictures, routing_guide,
+    uri::{self, SCHEME},
 };
 use crate::{
     error::{ApiError, ApiResult},
-    tool::{Outcome, Payload},
+    media_type,
+    tool::{Outcome, Payload, lacks},
 };
 
-const SCHEME: &str = "helmdeck://";
 /// The most bytes of a resource.
 const MAX_BYTES: usize = 8 << 20;
 
@@ -130,6 +132,8 @@ pub fn templates() -> Vec<ResourceTemplate> {
             .with_mime_type("image/png"),
         ResourceTemplate::new(format!("{SCHEME}sessions/{{id}}/files/{{+path}}"), "file")
             .with_description("A file of the session's home."),
+        ResourceTemplate::new(format!("{SCHEME}artifacts/{{+key}}"), "artifact")
+            .with_description("A file that a pack made, or that you uploaded."),
     ]
 }
 
@@ -174,9 +178,13 @@ async fn content(client: &Client, uri: &str) -> ApiResult<Option<ResourceContent
             return contents(uri, outcome).await.map(Some);
         }
         (Some("sessions"), Some(id), Some("files"), Some(file)) => {
-            let args = Map::from_iter([("path".to_owned(), json!(file))]);
+            let args = Map::from_iter([("path".to_owned(), json!(uri::decoded(file)))]);
             let outcome = call(client, "file.read", id, args).await?;
             return contents(uri, outcome).await.map(Some);
+        }
+        (Some("artifacts"), Some(namespace), Some(name), None) => {
+            let key = format!("{}/{}", uri::decoded(namespace), uri::decoded(name));
+            return artifact(client, uri, &key).await;
         }
         (Some("packs"), None, ..) => packs(&client.clone().with_models().await),
         (Some("packs"), Some(name), None, None) => {
@@ -189,7 +197,9 @@ async fn content(client: &Client, uri: &str) -> ApiResult<Option<ResourceContent
             json!({ "sessions": client.app.sessions.describe_all(&client.caller).await })
         }
         (Some("models"), None, ..) => models(client).await?,
-        (Some("context-budgets"), None, ..) => context_budgets::budgets(client),
+        (Some("context-budgets"), None, ..) => {
+            context_budgets::budgets(&client.clone().with_models().await)
+        }
         (Some("routing-guide"), None, ..) => {
             let text = routing_guide::markdown(client);
             return Ok(Some(ResourceContents::text(text, uri).with_mime_type("text/markdown")));
@@ -204,6 +214,25 @@ async fn content(client: &Client, uri: &str) -> ApiResult<Option<ResourceContent
     };
     let text = ResourceContents::text(value.to_string(), uri);
     Ok(Some(text.with_mime_type("application/json")))
+}
+
+/// The content of an artifact.
+async fn artifact(client: &Client, uri: &str, key: &str) -> ApiResult<Option<ResourceContents>> {
+    if !client.caller.may(Scope::SESSIONS_READ) {
+        return Err(lacks(Scope::SESSIONS_READ));
+    }
+    let Some(key) = ArtifactKey::parse(key) else { return Ok(None) };
+    let found = client.app.artifacts.show(&client.caller, &key).await?;
+    if usize::try_from(found.size).is_ok_and(|size| size > MAX_BYTES) {
+        let url = client.address().url(&found.url);
+        let message = format!("it is larger than {MAX_BYTES} bytes: download it from {url}");
+        return Err(ApiError::new(ErrorCode::InvalidInput, message));
+    }
+    let media_type = HeaderValue::from_str(&found.content_type);
+    let bytes = pictures::read(client, key.as_str()).await?;
+    let media_type = media_type.unwrap_or(HeaderValue::from_static(media_type::UNKNOWN));
+    let outcome = Outcome::new(Payload::Bytes { media_type, bytes });
+    contents(uri, outcome).await.map(Some)
 }
 
 /// The models that the client can call, and what to do if there is none.
@@ -275,7 +304,7 @@ async fn contents(uri: &str, outcome: Outcome) -> ApiResult<ResourceContents> {
     };
     let bytes = Limited::new(body, MAX_BYTES).collect().await.map_err(|_| {
         let message = format!("it is larger than {MAX_BYTES} bytes: read it over HTTP");
-        ApiError::new(helmdeck_wire::ErrorCode::InvalidInput, message)
+        ApiError::new(ErrorCode::InvalidInput, message)
     })?;
     let bytes = bytes.to_bytes();
     let is_text = !media_type.starts_with("image/") && !bytes.contains(&0);

@@ -34,7 +34,12 @@ fn owner() -> Result<String, SessionStoreError> {
 #[async_trait]
 impl SessionStore for StoredSessions {
     async fn load(&self, id: &str) -> Result<Option<SessionState>, SessionStoreError> {
-        let initialize = self.app()?.store.mcp_session(id, &owner()?).await?;
+        let (store, owner) = (self.app()?.store.clone(), owner()?);
+        let initialize = store.mcp_session(id, &owner).await?;
+        if initialize.is_some() {
+            // What is not used for long is forgotten.
+            store.use_mcp_session(id, &owner, OffsetDateTime::now_utc()).await?;
+        }
         let params = initialize.map(|text| serde_json::from_str(&text)).transpose()?;
         Ok(params.map(SessionState::new))
     }

@@ -13,7 +13,6 @@ use std::{
 
 use ::http::StatusCode;
 use axum::{
-    body,
     extract::{Request, State},
     response::{
         IntoResponse, Response,
@@ -33,7 +32,7 @@ use tokio_util::sync::PollSender;
 
 use super::{client::Client, door::Door, http::admit, legacy_tasks};
 use crate::{
-    App,
+    App, body,
     closing::until,
     error::{ApiError, ApiResult},
     query,
@@ -148,9 +147,7 @@ pub async fn post(State(app): State<App>, request: Request) -> ApiResult<Respons
         let message = "there is no such stream: open one with GET, and post where it says";
         ApiError::new(ErrorCode::NotFound, message)
     })?;
-    let bytes = body::to_bytes(content, app.max_body_bytes).await.map_err(|_| {
-        ApiError::new(ErrorCode::InvalidJson, "the message is too large or incomplete")
-    })?;
+    let bytes = body::read(content, app.max_pack_body_bytes()).await?;
     let bytes = legacy_tasks::rename(None, bytes);
     let mut message: ClientJsonRpcMessage = serde_json::from_slice(&bytes).map_err(|error| {
         ApiError::new(ErrorCode::InvalidJson, format!("not a JSON-RPC message: {error}"))

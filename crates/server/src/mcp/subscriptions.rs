@@ -12,6 +12,8 @@ use super::client::Client;
 
 /// The most resources that one client can subscribe to.
 pub const MOST: usize = 32;
+/// The list of sessions.
+const SESSIONS: &str = "helmdeck://sessions";
 /// The smallest picture there is: only that it changed matters.
 const WIDTH: u32 = 64;
 const QUALITY: u8 = 30;
@@ -34,13 +36,35 @@ pub enum Change {
 }
 
 /// The session whose screen a resource shows.
-pub fn screen_of(uri: &str) -> Option<SessionId> {
+fn screen_of(uri: &str) -> Option<SessionId> {
     let id = uri.strip_prefix("helmdeck://sessions/")?.strip_suffix("/screenshot")?;
     (!id.contains('/')).then(|| SessionId::new(id))
 }
 
-/// Sends the changes of the list of sessions, until the receiver is gone.
-pub fn follow_list(client: &Client, changes: mpsc::Sender<Change>) -> AbortOnDropHandle<()> {
+/// Whether clients can hear that the resource with this address changed.
+pub fn changes(uri: &str) -> bool {
+    uri == SESSIONS || screen_of(uri).is_some()
+}
+
+/// Sends the changes of a resource, until the receiver is gone. `None` if it never tells of any, or is
+/// not the client's.
+pub fn follow(
+    client: &Client,
+    uri: &str,
+    changes: mpsc::Sender<Change>,
+) -> Option<AbortOnDropHandle<()>> {
+    if uri == SESSIONS {
+        return Some(follow_list(client, Change::Resource(uri.to_owned()), changes));
+    }
+    follow_screen(client, uri, changes)
+}
+
+/// Sends this when the list of sessions changes, until the receiver is gone.
+pub fn follow_list(
+    client: &Client,
+    change: Change,
+    changes: mpsc::Sender<Change>,
+) -> AbortOnDropHandle<()> {
     let client = client.clone();
     AbortOnDropHandle::new(helmdeck_task::spawn(async move {
         let events = client.app.sessions.events();
@@ -53,7 +77,7 @@ pub fn follow_list(client: &Client, changes: mpsc::Sender<Change>) -> AbortOnDro
                 }
                 Err(_lost) => true,
             };
-            if told && changes.send(Change::List).await.is_err() {
+            if told && changes.send(change.clone()).await.is_err() {
                 return;
             }
         }
@@ -74,7 +98,7 @@ pub fn follow_tools(client: &Client, changes: mpsc::Sender<Change>) -> AbortOnDr
 
 /// Sends the changes of a screen, until the session is over or the receiver gone. `None` if the
 /// resource does not change by itself, or is not the client's.
-pub fn follow_screen(
+fn follow_screen(
     client: &Client,
     uri: &str,
     changes: mpsc::Sender<Change>,
@@ -127,6 +151,14 @@ mod tests {
         assert_eq!(screen_of("helmdeck://sessions/s1/screenshot"), Some(SessionId::new("s1")));
         for other in ["helmdeck://sessions", "helmdeck://sessions/a/b/screenshot", "file:///x"] {
             assert_eq!(screen_of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn sessions_and_their_screens_tell_that_they_changed_and_nothing_else_does() {
+        assert!(changes("helmdeck://sessions") && changes("helmdeck://sessions/s1/screenshot"));
+        for other in ["helmdeck://packs", "helmdeck://sessions/s1", "helmdeck://nothing", ""] {
+            assert!(!changes(other), "{other}");
         }
     }
 }

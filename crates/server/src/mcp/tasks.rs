@@ -19,7 +19,7 @@ use rmcp::{
 use serde_json::Value;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-use super::{client::Client, reply};
+use super::{client::Client, pack_call, reply};
 use crate::{
     error::{ApiError, ApiResult},
     tool::{lacks, pack},
@@ -82,11 +82,12 @@ pub async fn find(client: &Client, scope: Scope, id: &str) -> Result<Job, ErrorD
 pub async fn reply_of(client: &Client, job: Job) -> CallToolResult {
     let session = job.session_id.clone();
     let replied: ApiResult<_> = async {
-        let outcome = pack::reply(job)?;
-        reply::success(client, session.as_ref(), None, outcome).await
+        pack_call::adopt(client, &job).await?;
+        let outcome = pack::reply(job.clone())?;
+        pack_call::replied(client, Some(&job), outcome).await
     }
     .await;
-    replied.unwrap_or_else(|error| reply::failure(&error))
+    replied.unwrap_or_else(|error| reply::failure_in(client, session.as_ref(), &error))
 }
 
 /// An error of the API as one of the protocol.

@@ -2,6 +2,10 @@
 
 mod client;
 mod connections;
+mod content;
+mod long_calls;
+mod models;
+mod packs;
 mod refusals;
 mod streams;
 mod tasks;
@@ -66,8 +70,21 @@ async fn two_callers_share_neither_sessions_nor_resources_nor_the_current_sessio
     assert_eq!(read.error()["code"], -32602);
     let named = bob.error("desktop-click", json!({ "x": 1, "y": 2, "_session_id": session })).await;
     assert_eq!(named["error"], "not_found");
+    assert_eq!(bob.error("session-show", json!({})).await["error"], "missing_session_id");
     let own = session_of(&bob.ok("session-create", json!({})).await);
     assert_ne!(own, session);
+
+    // The same name means another session for each of them.
+    let (anns, bobs) = (server.token("ann", "sessions:*"), server.token("bob", "sessions:*"));
+    let work = |token: &String| {
+        McpClient::modern(server.address, token.clone()).at("/mcp?session=work")
+    };
+    let shared = session_of(&work(&anns).ok("session-create", json!({})).await);
+    let none = work(&bobs).error("session-show", json!({})).await;
+    assert_eq!(none["error"], "missing_session_id");
+    let bobs_own = session_of(&work(&bobs).ok("session-create", json!({})).await);
+    assert_ne!(bobs_own, shared);
+    assert_eq!(session_of(&work(&anns).ok("session-show", json!({})).await), shared);
 
     // Not even with the id of the other's MCP session.
     let mut thief = legacy(&server, "bob").await;
