@@ -234,6 +234,9 @@ async fn observed(
     entry: Option<&Entry>,
 ) -> Answer {
     let aimed = aim::resolve(&guest, hands, options, action.aim, &mut value).await?;
+    if let Some(entry) = entry {
+        entry.acted_at(aimed.point);
+    }
     let watch = Watch::begin(&guest, hands, action.name, options, &aimed, &value).await?;
     let response = carry_out(guest, hands, action, value, entry.is_some()).await?;
     watch.finish(response, entry).await
