@@ -93,5 +93,7 @@ it("asks for a token with what was chosen, and leaves out what was not", () => {
   expect(readRequest(form)).toEqual({ ttl_s: 86_400, profile: "browser" });
   form.set("label", " laptop ");
   expect(readRequest(form)).toMatchObject({ label: "laptop" });
+  form.set("models", "on");
+  expect(readRequest(form)).toMatchObject({ models: true });
   expect(readRequest(new FormData())).toEqual({});
 });

@@ -45,6 +45,9 @@ pub struct Args {
     /// Have the client start `helmdeck mcp` instead of connecting over HTTP.
     #[arg(long)]
     stdio: bool,
+    /// Let the client use models, which may cost money. Your own token needs the scope models:use.
+    #[arg(long)]
+    models: bool,
     /// Label of the token [default: the client's name].
     #[arg(long, value_name = "TEXT", value_parser = token_options::label)]
     label: Option<String>,
@@ -111,6 +114,7 @@ fn connect(server: &Remote, client: &KnownClient, args: &Args) -> Result<(), Box
         ttl_s: args.ttl.map(|ttl| ttl.as_secs()),
         profile: Some(profile),
         transport: Some(transport),
+        models: args.models,
     };
     let path = format!("/api/v1/connect/{}", client.id);
     let made: ConnectGuide = block_on(post(server, &path, &request))??;

@@ -6,8 +6,8 @@ use helmdeck_sessions::Caller;
 use helmdeck_wire::{
     ErrorCode,
     connect::{
-        CLIENTS, ConnectClient, ConnectGuide, ConnectRequest, Connected, KnownClient, SCOPES,
-        Setup, TOKEN_PLACEHOLDER,
+        CLIENTS, ConnectClient, ConnectGuide, ConnectRequest, Connected, KnownClient, MODELS_SCOPE,
+        SCOPES, Setup, TOKEN_PLACEHOLDER,
     },
     token::{NewToken, TokenInfo},
 };
@@ -71,9 +71,12 @@ pub async fn create(
     client: &KnownClient,
     request: ConnectRequest,
 ) -> ApiResult<ConnectGuide> {
+    let mut scopes = SCOPES.to_vec();
+    scopes.extend(request.models.then_some(MODELS_SCOPE));
+    let scopes: Vec<_> = scopes.into_iter().map(str::to_owned).collect();
     let wanted = NewToken {
         label: request.label.unwrap_or_else(|| client.title.to_owned()),
-        scopes: Some(SCOPES.map(str::to_owned).into()),
+        scopes: Some(scopes),
         ttl_s: request.ttl_s,
         subject: None,
     };
@@ -93,6 +96,7 @@ pub async fn create(
         token: Some(made.token),
         token_id: Some(made.id),
         label: Some(made.label),
+        scopes: made.scopes,
         expires_at: Some(made.expires_at),
         ..guide
     })

@@ -5,7 +5,10 @@ use std::net::SocketAddr;
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request};
 use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::{
+    body::Incoming,
+    client::conn::http1::{SendRequest, handshake},
+};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::{io::AsyncWriteExt, sync::Mutex};
@@ -29,6 +32,12 @@ pub struct Answer {
     pub headers: HeaderMap,
     /// The whole body.
     pub body: Bytes,
+}
+
+/// A response that goes on. Dropping it closes its connection.
+pub struct OpenStream {
+    _body: Incoming,
+    _connection: SendRequest<Full<Bytes>>,
 }
 
 impl Client {
@@ -83,15 +92,26 @@ impl Client {
         headers: &[(&str, &str)],
         body: Bytes,
     ) -> Answer {
+        self.open(method, path, headers, body).await.0
+    }
+
+    /// The same, with the rest of a successful response. Without it, the connection is closed.
+    pub async fn open(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> (Answer, Option<OpenStream>) {
         let mut connection = self.take().await;
         let request = self.request(method, path, headers, body);
         let response = connection.send_request(request).await.expect("the server answers");
         let (head, body) = response.into_parts();
-        let body = match head.status.is_success() {
-            true => Bytes::new(),
-            false => body.collect().await.expect("a whole body").to_bytes(),
+        let (body, stream) = match head.status.is_success() {
+            true => (Bytes::new(), Some(OpenStream { _body: body, _connection: connection })),
+            false => (body.collect().await.expect("a whole body").to_bytes(), None),
         };
-        Answer { status: head.status.as_u16(), headers: head.headers, body }
+        (Answer { status: head.status.as_u16(), headers: head.headers, body }, stream)
     }
 
     fn request(

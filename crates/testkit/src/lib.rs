@@ -36,7 +36,7 @@ mod wall;
 mod watcher;
 
 pub use caster::Caster;
-pub use client::{Answer, Client};
+pub use client::{Answer, Client, OpenStream};
 pub use connected::Listens;
 pub use console::Console;
 pub use debugger::Debugger;

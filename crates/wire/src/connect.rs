@@ -22,6 +22,8 @@ pub const SERVER_NAME: &str = "helmdeck";
 pub const TOKEN_PLACEHOLDER: &str = "$HELMDECK_TOKEN";
 /// Scopes of a client's token: everything in the sessions of its owner, their artifacts, and nothing else.
 pub const SCOPES: [&str; 1] = ["sessions:*"];
+/// The scope that a client's token gets besides, if the person allows it to use models.
+pub const MODELS_SCOPE: &str = "models:use";
 /// Lifetime of a client's token in seconds: 30 days.
 pub const TOKEN_LIFE_S: u64 = 30 * 24 * 3600;
 
@@ -275,6 +277,8 @@ pub struct ConnectRequest {
     /// How it connects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,
+    /// Whether it may use models.
+    pub models: bool,
 }
 
 #[cfg(test)]

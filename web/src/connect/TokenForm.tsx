@@ -47,6 +47,12 @@ export function TokenForm({ title, profile, onCreate }: TokenFormProps) {
               </select>
             </label>
           </div>
+          <label className="check">
+            <input type="checkbox" name="models" />
+            <span>
+              <b>Models</b> <span className="muted">It may call models on your account, which may cost money.</span>
+            </span>
+          </label>
           <fieldset className="choice list">
             <legend>
               Tools in its list <span className="muted">It can call the others, too.</span>
@@ -83,5 +89,6 @@ export function readRequest(form: FormData): ConnectRequest {
     ...(label && { label }),
     ...(ttl && { ttl_s: Number(ttl) }),
     ...(profile && { profile: profile as ToolProfile }),
+    ...(form.has("models") && { models: true }),
   };
 }

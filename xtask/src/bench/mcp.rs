@@ -177,8 +177,11 @@ async fn idle(server: &Server) {
         // The first clients make the server allocate what all of them share.
         drop(connected(server, era, 10).await);
         let before = memory::megabytes(server.pid());
+        let files = memory::open_files(server.pid());
         let clients = connected(server, era, IDLE).await;
         let after = memory::megabytes(server.pid());
+        let connections = memory::open_files(server.pid()).saturating_sub(files);
+        assert!(connections >= IDLE, "only {connections} of {IDLE} clients are connected");
         println!("| {name} | {:.0} |", (after - before) * 1024.0 / IDLE as f64);
         for client in &clients {
             client.close().await;
@@ -190,7 +193,7 @@ async fn connected(server: &Server, era: Era, count: usize) -> Vec<Mcp> {
     let mut clients = Vec::new();
     let bearer = server.token("bench", "sessions:*");
     for _ in 0..count {
-        let client = Mcp::open(server.bearer(bearer.clone()), "core", era).await;
+        let mut client = Mcp::open(server.bearer(bearer.clone()), "core", era).await;
         client.listen().await;
         clients.push(client);
     }

@@ -10,6 +10,11 @@ pub fn megabytes(pid: u32) -> f64 {
     kilobytes.unwrap_or(f64::NAN) / 1024.0
 }
 
+/// How many files and connections a process has open.
+pub fn open_files(pid: u32) -> usize {
+    fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count)
+}
+
 /// The guests of the server with this run directory.
 pub fn guests(run_dir: &Path) -> Vec<u32> {
     let ours = run_dir.display().to_string();

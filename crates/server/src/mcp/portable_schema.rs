@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 8;
 /// The formats of strings that every vendor accepts.
 const FORMATS: [&str; 1] = ["date-time"];
 /// Keywords that are left out: some vendors refuse them, and models do not need them.
-const DROPPED: [&str; 10] = [
+const DROPPED: [&str; 12] = [
     "$schema",
     "$defs",
     "title",
@@ -18,6 +18,8 @@ const DROPPED: [&str; 10] = [
     "const",
     "not",
     "contentEncoding",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
     "propertyNames",
     "uniqueItems",
     "writeOnly",
@@ -95,7 +97,7 @@ fn schemas_in(schema: &mut Map<String, Value>) -> Vec<&mut Value> {
 }
 
 /// Limits that the server enforces and answers clearly; a model seldom needs to read them.
-const LIMITS: [&str; 9] = [
+const LIMITS: [&str; 8] = [
     "additionalProperties",
     "maxItems",
     "maxLength",
@@ -104,7 +106,6 @@ const LIMITS: [&str; 9] = [
     "minLength",
     "minimum",
     "pattern",
-    "exclusiveMinimum",
 ];
 
 /// A portable schema with as few words as possible, for clients that are shown little.
@@ -137,6 +138,39 @@ fn shorten(schema: &mut Map<String, Value>, depth: usize) {
             shorten(variant, depth + 2);
         }
     }
+}
+
+/// A portable schema as clients declare it to models. Gemini knows no maps, and allows nothing beside
+/// the alternatives of a union: the first of them gets the description.
+pub fn declared(mut schema: Map<String, Value>) -> Map<String, Value> {
+    declare(&mut schema);
+    schema
+}
+
+fn declare(schema: &mut Map<String, Value>) {
+    if let Some(Value::Object(values)) = schema.remove("additionalProperties")
+        && let Some(Value::Object(fields)) = values.get("properties")
+    {
+        let names: Vec<_> = fields.keys().map(|name| format!("`{name}`")).collect();
+        describe_more(schema, &format!("Each value is an object with {}.", names.join(", ")));
+    }
+    if schema.contains_key("anyOf") {
+        let description = schema.remove("description");
+        schema.retain(|key, _| key == "anyOf");
+        let first = schema.get_mut("anyOf").and_then(|variants| variants.get_mut(0));
+        if let (Some(Value::String(text)), Some(Value::Object(first))) = (description, first) {
+            let own = first.insert("description".to_owned(), text.into());
+            describe_more(first, own.as_ref().and_then(Value::as_str).unwrap_or_default());
+        }
+    }
+    schemas_in(schema).into_iter().filter_map(Value::as_object_mut).for_each(declare);
+}
+
+/// Adds a sentence to the description.
+fn describe_more(schema: &mut Map<String, Value>, more: &str) {
+    let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    let text = format!("{text} {more}").trim().to_owned();
+    schema.insert("description".to_owned(), text.into());
 }
 
 fn rewrite(schema: &Value, definitions: &Value, depth: usize) -> Value {
@@ -295,6 +329,33 @@ mod tests {
                     "b": { "type": "array", "items": { "type": "string" } },
                     "c": { "type": "object", "additionalProperties": { "type": "string" } },
                 },
+            })
+        );
+    }
+
+    #[test]
+    fn a_declared_schema_has_no_maps_and_nothing_beside_a_union() {
+        let part = json!({ "type": "object", "properties": { "at": { "type": "string" } } });
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "a": { "type": "object", "additionalProperties": part, "description": "Parts." },
+                "b": {
+                    "anyOf": [{ "type": "string", "description": "A line." }, { "type": "integer" }],
+                    "description": "What.", "default": 1,
+                },
+                "c": { "type": "number", "exclusiveMinimum": 0 },
+            },
+        });
+        let declared = Value::Object(declared(portable(&schema)));
+        assert_eq!(
+            declared["properties"],
+            json!({
+                "a": { "type": "object", "description": "Parts. Each value is an object with `at`." },
+                "b": {
+                    "anyOf": [{ "type": "string", "description": "What. A line." }, { "type": "integer" }],
+                },
+                "c": { "type": "number" },
             })
         );
     }

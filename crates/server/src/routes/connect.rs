@@ -43,6 +43,10 @@ pub struct NewConnection {
     /// How it connects; its default transport if not given.
     #[serde(default)]
     transport: Option<Transport>,
+    /// Whether the client may use models, which may cost money: for tools that look at the screen, and
+    /// for `/v1`. Your own token needs `models:use`.
+    #[serde(default)]
+    models: bool,
 }
 
 /// Lists the clients.
@@ -58,9 +62,9 @@ pub async fn show_client(call: Call, one: OneClient) -> ApiResult<ConnectGuide> 
 
 /// Instructions for a client, with a new token.
 pub async fn connect_client(call: Call, new: NewConnection) -> ApiResult<ConnectGuide> {
-    let NewConnection { client, label, ttl_s, profile, transport } = new;
+    let NewConnection { client, label, ttl_s, profile, transport, models } = new;
     let client = connect::client(&client)?;
-    let request = ConnectRequest { label, ttl_s, profile, transport };
+    let request = ConnectRequest { label, ttl_s, profile, transport, models };
     connect::create(&call.app, &call.caller, &call.address, client, request).await
 }
 

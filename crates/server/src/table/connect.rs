@@ -32,8 +32,9 @@ pub fn operations() -> Vec<Operation> {
         json_tool("connect.create", connect::connect_client)
             .doc(
                 "Create a token for an MCP client, and return the steps that connect it, with the \
-                 token in them. The token allows everything in the caller's own sessions and \
-                 nothing else. Only people and admins can create tokens.",
+                 token in them. The token allows everything in the caller's own sessions, with \
+                 `models` the use of models, and nothing else. Only people and admins can create \
+                 tokens.",
             )
             .scope(Scope::SESSIONS_READ)
             .nature(Nature::default().changes_world())

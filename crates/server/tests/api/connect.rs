@@ -101,6 +101,28 @@ async fn what_is_asked_for_a_client_is_checked_and_used() {
 }
 
 #[tokio::test]
+async fn a_client_may_use_models_only_if_a_person_who_may_says_so() {
+    let server = FakeServer::start().await;
+    let scopes = async |guide: Value| {
+        let id = guide["token_id"].as_str().unwrap().to_owned();
+        let tokens = server.person().get("/api/v1/tokens").await.expect(200).json();
+        let tokens = tokens["tokens"].as_array().unwrap().clone();
+        let token = tokens.into_iter().find(|token| token["id"] == id).unwrap();
+        assert_eq!(guide["scopes"], token["scopes"]);
+        token["scopes"].clone()
+    };
+    let ann = server.bearer(server.person_token("ann", "sessions:*,models:use"));
+    let path = "/api/v1/connect/claude-code";
+    let plain = ann.post(path, &json!({})).await.expect(201).json();
+    assert_eq!(scopes(plain).await, json!(["sessions:*"]));
+    let with_models = ann.post(path, &json!({ "models": true })).await.expect(201).json();
+    assert_eq!(scopes(with_models).await, json!(["sessions:*", "models:use"]));
+    let bob = server.bearer(server.person_token("bob", "sessions:*"));
+    let refused = bob.post(path, &json!({ "models": true })).await;
+    assert!(refused.expect_error(403, "forbidden").contains("models:use"));
+}
+
+#[tokio::test]
 async fn clients_are_shown_to_the_owner_of_their_token_and_to_admins_only() {
     let mut server = FakeServer::start().await;
     let ann = server.bearer(server.person_token("ann", "sessions:*"));

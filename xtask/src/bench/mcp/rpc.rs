@@ -1,6 +1,6 @@
 //! An MCP client as thin as possible, so that the server is measured and not a client.
 
-use helmdeck_testkit::{Answer, Client};
+use helmdeck_testkit::{Answer, Client, OpenStream};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -20,6 +20,8 @@ pub struct Mcp {
     /// Headers of every request.
     headers: Vec<(&'static str, String)>,
     era: Era,
+    /// The stream on which the server tells of changes.
+    stream: Option<OpenStream>,
 }
 
 impl Mcp {
@@ -30,7 +32,8 @@ impl Mcp {
             ("accept", "application/json, text/event-stream".to_owned()),
             ("mcp-protocol-version", version.to_owned()),
         ];
-        let mut it = Self { client, path: format!("/mcp?profile={profile}"), headers, era };
+        let path = format!("/mcp?profile={profile}");
+        let mut it = Self { client, path, headers, era, stream: None };
         if era == Era::WithSession {
             let hello = json!({
                 "protocolVersion": version, "capabilities": {},
@@ -90,13 +93,13 @@ impl Mcp {
         }
     }
 
-    /// Opens the stream on which the server tells of changes.
-    pub async fn listen(&self) {
+    /// Opens the stream on which the server tells of changes, and keeps it open.
+    pub async fn listen(&mut self) {
         let headers = self.headers.iter().map(|(name, value)| (*name, value.as_str()));
         let headers: Vec<_> = headers.collect();
-        let answer = match self.era {
+        let (answer, stream) = match self.era {
             Era::WithSession => {
-                self.client.begin(Method::GET, &self.path, &headers, Vec::new().into()).await
+                self.client.open(Method::GET, &self.path, &headers, Vec::new().into()).await
             }
             Era::Stateless => {
                 let mut params = json!({ "notifications": { "resourcesListChanged": true } });
@@ -104,10 +107,11 @@ impl Mcp {
                 let body = message(3, "subscriptions/listen", params).to_string();
                 let method = [("mcp-method", "subscriptions/listen")];
                 let headers: Vec<_> = headers.into_iter().chain(method).collect();
-                self.client.begin(Method::POST, &self.path, &headers, body.into()).await
+                self.client.open(Method::POST, &self.path, &headers, body.into()).await
             }
         };
         answer.expect(200);
+        self.stream = stream;
     }
 
     /// Ends the session.
