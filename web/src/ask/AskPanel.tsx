@@ -81,12 +81,12 @@ export function AskPanel({ session, ask, live, draft, onDraft, onSpot }: AskPane
 }
 
 /** The mode of the session. What a person chooses is shown before the server has it. */
-function useActionMode({ id, action_mode }: Session) {
+function useActionMode({ id, action_mode = "structured" }: Session) {
   const [chosen, setChosen] = useState<Mode | null>(null);
   const [error, setError] = useState<string | null>(null);
-  useEffect(() => setChosen(null), [action_mode]);
+  useEffect(() => setChosen((now) => (now === action_mode ? null : now)), [action_mode]);
   const choose = (mode: Mode) => {
-    setChosen(mode);
+    setChosen(mode === action_mode ? null : mode);
     setError(null);
     client.setActionMode(id, mode).catch((caught: unknown) => {
       setChosen(null);

@@ -66,7 +66,7 @@ export interface Shown {
   reason: string;
   evidence: string[];
   answer: string;
-  decisions: VisionStatus["decisions"];
+  decisions: NonNullable<VisionStatus["decisions"]>;
 }
 
 /** A run. Empty fields may be missing. */
