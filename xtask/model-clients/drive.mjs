@@ -12,7 +12,7 @@ const assert = { equal: counting(strict.equal), ok: counting(strict.ok), rejects
 const { HELMDECK_URL: url, HELMDECK_TOKEN: token } = process.env;
 const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: token });
 const anthropic = new Anthropic({ baseURL: url, apiKey: token });
-const models = ["openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "gemini/gemini-3.5-flash"];
+const models = ["openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "gemini/gemini-3.5-flash", "openrouter/auto"];
 const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const hello = [{ role: "user", content: "hello" }];
 const picture =
@@ -46,6 +46,9 @@ for (const model of models) {
   ];
   const answered = await openai.chat.completions.create({ model, messages, tools });
   assert.equal(answered.choices[0].message.content, "The tool said: rain");
+  const calling = await openai.chat.completions.stream({ model, messages: [weather], tools }).finalChatCompletion();
+  assert.equal(calling.choices[0].finish_reason, "tool_calls");
+  assert.equal(JSON.parse(calling.choices[0].message.tool_calls[0].function.arguments).city, "Paris");
 
   const url = `data:image/png;base64,${picture}`;
   const look = [{ type: "text", text: "look" }, { type: "image_url", image_url: { url } }];
@@ -60,6 +63,17 @@ for (const model of models) {
   assert.equal(response.output_text, expected);
   const streamed = openai.responses.stream({ model, input: "hello" });
   assert.equal((await streamed.finalResponse()).output_text, expected);
+  const functions = [{ type: "function", name: "weather", parameters: schema, strict: false }];
+  const turn = await openai.responses.create({ model, input: [weather], tools: functions });
+  const wanted = turn.output.find((item) => item.type === "function_call");
+  assert.equal(JSON.parse(wanted.arguments).city, "Paris");
+  const outcome = { type: "function_call_output", call_id: wanted.call_id, output: "rain" };
+  const input = [weather, ...turn.output, outcome];
+  const after = await openai.responses.create({ model, input, tools: functions });
+  assert.equal(after.output_text, "The tool said: rain");
+  const parts = [{ type: "input_text", text: "look" }, { type: "input_image", image_url: url, detail: "auto" }];
+  const viewed = await openai.responses.create({ model, input: [{ role: "user", content: parts }] });
+  assert.ok(viewed.output_text.startsWith("I see a picture"));
   const format = { type: "json_schema", name: "decision", schema: decision, strict: true };
   const structured = await openai.responses.parse({ model, input: "decide", text: { format } });
   assert.equal(JSON.parse(structured.output_text).answer, "42");
@@ -102,6 +116,38 @@ await assert.rejects(
 );
 console.log("  errors");
 
+/** Expects that the vendor refuses a history in its own words. */
+const refuses = (history, words, more = {}) =>
+  assert.rejects(
+    anthropic.messages.create({ model: models[1], max_tokens: 99, messages: history, ...more }),
+    (error) => error instanceof Anthropic.BadRequestError && error.message.includes(words),
+  );
+const use = { type: "tool_use", id: "toolu_1", name: "weather", input: {} };
+const result = { type: "tool_result", tool_use_id: "toolu_1", content: "rain" };
+const late = [{ type: "text", text: "first this" }, result];
+await refuses([weather, { role: "assistant", content: [use] }, { role: "user", content: late }], "immediately after");
+const inSet = { role: "assistant", content: [{ ...use, name: "left_click", toolset_name: "computer" }] };
+const toolset = { tools: [{ type: "computer_toolset_20260801" }] };
+await refuses([weather, inSet, { role: "user", content: [result] }], "toolset_name", toolset);
+const named = { role: "user", content: [{ ...result, toolset_name: "computer" }] };
+const accepted = { model: models[1], max_tokens: 99, messages: [weather, inSet, named], ...toolset };
+assert.equal((await anthropic.messages.create(accepted)).content[0].text, "The tool said: rain");
+const large = { type: "base64", media_type: "image/png", data: picture + "A".repeat(6 << 20) };
+await refuses([{ role: "user", content: [{ type: "image", source: large }] }], "5 MB");
+const left = { id: "call_1", type: "function", function: { name: "weather", arguments: "{}" } };
+const without = [weather, { role: "assistant", tool_calls: [left] }, { role: "user", content: "well?" }];
+await assert.rejects(
+  openai.chat.completions.create({ model: models[0], messages: without }),
+  (error) => error instanceof OpenAI.BadRequestError && error.message.includes("tool_call"),
+);
+const computer = { type: "computer_call", id: "cu_1", call_id: "c", status: "completed", pending_safety_checks: [] };
+const unanswered = [{ ...computer, action: { type: "screenshot" } }];
+await assert.rejects(
+  openai.responses.create({ model: "openai/gpt-5.4", input: unanswered }),
+  (error) => error instanceof OpenAI.BadRequestError && error.message.includes("No tool output found"),
+);
+console.log("  rules of vendors");
+
 /** How many calls were recorded as failed or cancelled. */
 const failures = async () => {
   const headers = { authorization: `Bearer ${token}` };
@@ -115,8 +161,11 @@ for await (const _ of abandoned) break;
 const stopped = anthropic.messages.stream({ model: models[1], max_tokens: 99, messages: long });
 stopped.on("text", () => stopped.abort());
 await assert.rejects(stopped.finalMessage(), Anthropic.APIUserAbortError);
+const soon = () => ({ signal: AbortSignal.timeout(500) });
+const stalls = "openai/gpt-stalls";
+await assert.rejects(openai.chat.completions.create({ model: stalls, messages: hello }, soon()), OpenAI.APIUserAbortError);
 const deadline = Date.now() + 10_000;
-while ((await failures()) < before + 2) {
+while ((await failures()) < before + 3) {
   assert.ok(Date.now() < deadline, "the calls were not cancelled");
   await new Promise((wake) => setTimeout(wake, 50));
 }

@@ -76,7 +76,8 @@ pub struct VendorRequest {
 
 #[derive(Default)]
 struct State {
-    faults: Mutex<Vec<(String, VendorFault, usize)>>,
+    /// Nothing stands for calls that do not fail.
+    faults: Mutex<Vec<(String, Option<VendorFault>, usize)>>,
     requests: Mutex<Vec<VendorRequest>>,
     /// Fields of the next answers, by provider.
     words: Mutex<Vec<(String, Value)>>,
@@ -152,7 +153,13 @@ impl FakeVendors {
 
     /// The next `times` calls of a provider fail like this.
     pub fn fail(&self, vendor: &str, fault: VendorFault, times: usize) {
-        lock(&self.state.faults).push((vendor.to_owned(), fault, times));
+        lock(&self.state.faults).push((vendor.to_owned(), Some(fault), times));
+    }
+
+    /// The same after `calls` more that do not fail.
+    pub fn fail_after(&self, vendor: &str, calls: usize, fault: VendorFault, times: usize) {
+        lock(&self.state.faults).push((vendor.to_owned(), None, calls));
+        self.fail(vendor, fault, times);
     }
 
     /// The next valid call of a provider is answered with these fields, after those said before.
@@ -221,7 +228,7 @@ impl State {
         let (_, fault, left) =
             faults.iter_mut().find(|(name, _, left)| name == vendor && *left > 0)?;
         *left -= 1;
-        Some(*fault)
+        *fault
     }
 }
 
@@ -270,6 +277,10 @@ async fn answer(state: Arc<State>, request: Request<Incoming>) -> io::Result<Res
     let Ok(asked) = serde_json::from_slice::<Value>(&call) else {
         return Ok(whole(400, refusal(&vendor, 400).to_string()));
     };
+    // Clients that cannot set a fault ask for this.
+    if asked["model"].as_str().is_some_and(|model| model.contains("stalls")) {
+        tokio::time::sleep(FOREVER).await;
+    }
     let answered = match path.split(['?', ':']).next().unwrap_or_default() {
         "/chat/completions" => chat::answer(&vendor, &asked),
         "/responses" => responses::answer(&vendor, &asked),

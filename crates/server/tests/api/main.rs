@@ -71,5 +71,6 @@ mod trace;
 mod vault;
 mod vision;
 mod vision_control;
+mod vision_faults;
 mod vision_packs;
 mod webhooks;

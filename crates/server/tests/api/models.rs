@@ -176,7 +176,30 @@ async fn an_error_of_the_vendor_reaches_the_client_in_its_own_words() {
         { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "t" }] },
     ] });
     let refused = ann.post(MESSAGES, &toolset).await.expect(400).json();
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("no toolset computer"), "{refused}");
+    let toolset = with(toolset, "tools", json!([{ "type": "computer_toolset_20260801" }]));
+    let refused = ann.post(MESSAGES, &toolset).await.expect(400).json();
     assert!(refused["error"]["message"].as_str().unwrap().contains("toolset_name"), "{refused}");
+    // A computer's output is demanded, with what a person agreed to.
+    let call = json!({
+        "type": "computer_call", "call_id": "c", "action": { "type": "screenshot" },
+        "pending_safety_checks": [{ "id": "s1", "code": "x", "message": "A bank." }],
+    });
+    let shown = json!({
+        "type": "computer_call_output", "call_id": "c", "acknowledged_safety_checks": [],
+        "output": { "type": "computer_screenshot", "image_url": "data:image/png;base64,AAAA" },
+    });
+    for (input, expected) in [
+        (json!([call]), "No tool output found"),
+        (json!([call, shown]), "safety check that is not acknowledged"),
+        (json!([shown]), "No tool call found"),
+    ] {
+        let body = json!({ "model": "openai/gpt-5.4", "input": input });
+        let refused = ann.post(RESPONSES, &body).await.expect(400).json();
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.contains(expected), "{refused}");
+    }
 }
 
 #[tokio::test]

@@ -203,6 +203,11 @@ impl FakeGuest {
         self.shared.state.lock().refusals.insert(call.to_owned(), refusal);
     }
 
+    /// Ends what `answer` began, and says whether there was something.
+    pub(super) fn forget_answer(&self, action: &str) -> bool {
+        self.shared.state.lock().answers.remove(action).is_some()
+    }
+
     /// From now on, actions of this name get this reply.
     pub fn answer(&self, action: &str, answer: Value) {
         self.shared.state.lock().answers.insert(action.to_owned(), answer);

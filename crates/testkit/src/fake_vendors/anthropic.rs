@@ -4,12 +4,16 @@ use serde_json::{Value, json};
 
 use super::{
     Answer, FakeVendors, Refusal, error, event,
-    model::{Said, Seen, pieces},
+    model::{Said, Seen, pieces, sides},
     refuse,
 };
 
 /// Pictures may have this many bytes of base64.
 const MAX_PICTURE: usize = 5 << 20;
+/// And this many pixels on a side.
+const MAX_SIDE: u32 = 8000;
+/// What tools for computers take without scaling it down, with the newest models.
+const MAX_TOOL_SIDE: u32 = 2576;
 
 /// Answers, or refuses what Anthropic refuses.
 pub fn answer(vendor: &str, asked: &Value, has_version: bool) -> Result<Answer, Refusal> {
@@ -129,6 +133,12 @@ fn check(vendor: &str, asked: &Value) -> Result<Seen, Refusal> {
             }
             let text = result["content"].as_str().or(result["content"][0]["text"].as_str());
             seen.outcome = Some(text.unwrap_or("a picture").to_owned());
+            for block in result["content"].as_array().unwrap_or(&none) {
+                let most =
+                    if call.get("toolset_name").is_some() { MAX_TOOL_SIDE } else { MAX_SIDE };
+                picture(block, most, &mut seen)
+                    .map_err(|why| refuse(vendor, format!("messages.{at}{why}")))?;
+            }
         }
         open = Vec::new();
         for block in blocks.into_iter().skip(results.len()) {
@@ -137,12 +147,45 @@ fn check(vendor: &str, asked: &Value) -> Result<Seen, Refusal> {
         }
         if message["role"] == "assistant" {
             let blocks = message["content"].as_array().unwrap_or(&none);
+            let unknown = blocks.iter().find_map(|block| {
+                let set = block["toolset_name"].as_str()?;
+                (!declares(asked, set)).then_some(set)
+            });
+            if let Some(set) = unknown {
+                let message = format!("messages.{at}: `tools` has no toolset {set}");
+                return Err(refuse(vendor, message));
+            }
             open = blocks.iter().filter(|block| block["type"] == "tool_use").collect();
         }
     }
     match open.is_empty() {
         true => Ok(seen),
         false => Err(refuse(vendor, "messages: `tool_use` ids were found without `tool_result`")),
+    }
+}
+
+/// Whether the tools have a set of this name.
+fn declares(asked: &Value, set: &str) -> bool {
+    let tools = asked["tools"].as_array().map_or(&[][..], Vec::as_slice);
+    let prefix = format!("{set}_toolset_");
+    tools.iter().any(|tool| tool["type"].as_str().is_some_and(|kind| kind.starts_with(&prefix)))
+}
+
+/// What a picture adds, or what is wrong with it. Other blocks add nothing.
+fn picture(block: &Value, most: u32, seen: &mut Seen) -> Result<(), String> {
+    let data = block["source"]["data"].as_str().unwrap_or_default();
+    let size = data.len();
+    seen.pictures += size / 4 * 3;
+    if size > MAX_PICTURE {
+        return Err(format!(
+            ".content: image exceeds 5 MB maximum: {size} bytes > {MAX_PICTURE} bytes"
+        ));
+    }
+    match sides(data) {
+        Some((width, height)) if width.max(height) > most => {
+            Err(format!(".content: image dimensions exceed max allowed size: {most} pixels"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -155,16 +198,7 @@ fn see(block: &Value, user: bool, seen: &mut Seen) -> Result<(), String> {
             seen.outcome = None;
             Ok(())
         }
-        "image" => {
-            let size = block["source"]["data"].as_str().map_or(0, str::len);
-            seen.pictures += size / 4 * 3;
-            match size > MAX_PICTURE {
-                true => Err(format!(
-                    ".content: image exceeds 5 MB maximum: {size} bytes > {MAX_PICTURE} bytes"
-                )),
-                false => Ok(()),
-            }
-        }
+        "image" => picture(block, MAX_SIDE, seen),
         "tool_result" => Err(": `tool_result` blocks must come first".to_owned()),
         _ => Ok(()),
     }

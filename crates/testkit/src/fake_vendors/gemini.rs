@@ -9,6 +9,8 @@ use super::{
 };
 
 const VENDOR: &str = "gemini";
+/// Bytes of a request, with the pictures in it.
+const MAX_REQUEST: usize = 20 << 20;
 
 /// Answers, or refuses what Google refuses.
 pub fn answer(path: &str, asked: &Value) -> Result<Answer, Refusal> {
@@ -55,6 +57,10 @@ fn check(model: &str, asked: &Value) -> Result<Seen, Refusal> {
     let contents = asked["contents"].as_array().unwrap_or(&none);
     if contents.is_empty() {
         return Err(refuse(VENDOR, "contents is not specified"));
+    }
+    if asked.to_string().len() > MAX_REQUEST {
+        let message = format!("Request payload size exceeds the limit: {MAX_REQUEST} bytes.");
+        return Err(refuse(VENDOR, message));
     }
     let tools = &asked["tools"][0]["functionDeclarations"];
     let mut seen = Seen {

@@ -1,5 +1,6 @@
 //! What the models say: simple rules, the same for every vendor.
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 
 /// What a model sees of a request.
@@ -49,6 +50,17 @@ impl Seen {
 /// The pieces of a text, as streams have them.
 pub fn pieces(text: &str) -> Vec<String> {
     text.split_inclusive(' ').map(str::to_owned).collect()
+}
+
+/// Width and height of a PNG in base64.
+pub fn sides(data: &str) -> Option<(u32, u32)> {
+    let head = BASE64_STANDARD.decode(data.get(..32)?).ok()?;
+    let number = |at: usize| {
+        let bytes: [u8; 4] = head.get(at..at + 4)?.try_into().ok()?;
+        Some(u32::from_be_bytes(bytes))
+    };
+    let is_png = head.starts_with(b"\x89PNG");
+    is_png.then(|| Some((number(16)?, number(20)?))).flatten()
 }
 
 /// Bytes of base64 in a `data:` address.

@@ -8,6 +8,9 @@ use super::{
     refuse,
 };
 
+/// Bytes of pictures in a request.
+const MAX_PICTURE: usize = 50 << 20;
+
 /// Answers, or refuses what OpenAI refuses.
 pub fn answer(vendor: &str, asked: &Value) -> Result<Answer, Refusal> {
     let seen = check(vendor, asked)?;
@@ -109,9 +112,21 @@ fn check(vendor: &str, asked: &Value) -> Result<Seen, Refusal> {
         return Ok(seen);
     }
     let mut calls = Vec::new();
+    // Uses of a computer without their output.
+    let mut open: Vec<&Value> = Vec::new();
     for item in asked["input"].as_array().ok_or_else(|| refuse(vendor, "Missing 'input'."))? {
         match item["type"].as_str().unwrap_or("message") {
             "function_call" => calls.push(item["call_id"].clone()),
+            "computer_call" => open.push(item),
+            "computer_call_output" => {
+                let own = open.iter().position(|call| call["call_id"] == item["call_id"]);
+                let Some(own) = own else {
+                    let message =
+                        format!("No tool call found for computer call {}.", item["call_id"]);
+                    return Err(refuse(vendor, message));
+                };
+                output(open.remove(own), item, &mut seen).map_err(|why| refuse(vendor, why))?;
+            }
             "function_call_output" => {
                 if !calls.contains(&item["call_id"]) {
                     let message = format!(
@@ -138,5 +153,35 @@ fn check(vendor: &str, asked: &Value) -> Result<Seen, Refusal> {
             _ => {}
         }
     }
-    Ok(seen)
+    match open.first() {
+        None => Ok(seen),
+        Some(call) => {
+            let message = format!("No tool output found for computer call {}.", call["call_id"]);
+            Err(refuse(vendor, message))
+        }
+    }
+}
+
+/// What the output of a computer shows, or what is wrong with it.
+fn output(call: &Value, item: &Value, seen: &mut Seen) -> Result<(), String> {
+    let none = Vec::new();
+    let acknowledged = item["acknowledged_safety_checks"].as_array().unwrap_or(&none);
+    let pending = call["pending_safety_checks"].as_array().unwrap_or(&none);
+    if let Some(check) =
+        pending.iter().find(|check| !acknowledged.iter().any(|it| it["id"] == check["id"]))
+    {
+        let id = &check["id"];
+        return Err(format!(
+            "Computer call has a pending safety check that is not acknowledged: {id}"
+        ));
+    }
+    let url = item["output"]["image_url"].as_str().unwrap_or_default();
+    if item["output"]["type"] != "computer_screenshot" || !url.starts_with("data:image/") {
+        return Err("The output of a computer call has to be a screenshot.".to_owned());
+    }
+    if url.len() > MAX_PICTURE {
+        return Err(format!("The picture is larger than {MAX_PICTURE} bytes."));
+    }
+    seen.pictures += data_size(url);
+    Ok(())
 }

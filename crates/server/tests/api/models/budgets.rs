@@ -30,7 +30,13 @@ async fn a_call_that_could_exceed_a_budget_is_refused_before_it_is_made() {
     let message = refused["error"]["message"].as_str().unwrap();
     assert!(message.contains("the budget of the caller is 200 tokens: 240 are used"), "{message}");
     assert_eq!(vendors.count("openai"), 2);
-    // Another caller has its own.
+    // Another caller has its own. Each answer that one request asks for counts.
+    let several = json!({ "n": 100 });
+    let mut body = chat("openai/gpt-4o-mini", "hi");
+    body.as_object_mut().unwrap().extend(several.as_object().unwrap().clone());
+    let refused = bob.post(CHAT, &body).await.expect(402).json();
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("this call could use 50"), "{message}");
     ask(&bob, "openai/gpt-4o-mini", &[]).await.expect(200);
     let mine = ann.get("/api/v1/models/budget").await.expect(200).json();
     assert_eq!((&mine["used_tokens"], &mine["daily_tokens"]), (&json!(240), &json!(200)));
