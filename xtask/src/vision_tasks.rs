@@ -34,6 +34,7 @@ Usage: cargo xtask vision-tasks [OPTIONS]
   --only SUBSTRING   Only tasks whose name contains it; may be repeated
   --kind KIND        Only models of this kind: ocr, precise, sloppy, never-done, malformed, liar,
                      anthropic, or baseline for the loop of the reference; may be repeated
+  --model-only       Models decide every action, also where an element's name is enough
   --inject           Only the pages that tell a model to do something else
   --verbose          Print the steps of every run, and not only of those that fail
   --sample           Only four tasks, with a precise model
@@ -60,6 +61,8 @@ pub struct Options {
     pub baseline: bool,
     /// Only pages that tell a model to do something else.
     pub inject: bool,
+    /// Whether models decide every action.
+    pub model_only: bool,
     /// Only four tasks.
     pub sample: bool,
     /// Print all steps.
@@ -95,6 +98,7 @@ fn parse(args: &[OsString]) -> Option<Options> {
             "--list" => options.list = true,
             "--only" => options.only.push(words.next()?.to_owned()),
             "--inject" => options.inject = true,
+            "--model-only" => options.model_only = true,
             "--verbose" => options.verbose = true,
             "--sample" => options.sample = true,
             "--kind" => match words.next()? {
@@ -130,19 +134,20 @@ pub fn select(options: &Options) -> Vec<Task> {
 /// A server whose models are ours.
 struct Theatre {
     server: Server,
+    model_only: bool,
     provider: Provider,
     pages: Pages,
 }
 
 impl Theatre {
-    async fn open() -> Option<Self> {
+    async fn open(model_only: bool) -> Option<Self> {
         let provider = Provider::start().await.ok()?;
         let mut env = provider.environment();
         let (name, value) = Site::REACHABLE;
         env.push((name.to_owned(), value.to_owned()));
         let env: Vec<_> = env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let server = Server::start_with(&env);
-        Some(Self { server, provider, pages: Pages::start().await })
+        Some(Self { server, model_only, provider, pages: Pages::start().await })
     }
 
     fn mind(&self, kind: Kind, task: &Task, session: &str) -> Mind {
@@ -155,7 +160,7 @@ impl Theatre {
         self.provider.think(self.mind(kind, task, &stage.desk.id)).await;
         let mut body = json!({
             "instruction": task.instruction, "model": kind.model(), "max_steps": MOST_STEPS,
-            "timeout_s": MOST_SECONDS,
+            "timeout_s": MOST_SECONDS, "model_only": self.model_only,
         });
         if let (Some(success), Some(fields)) = (task.success(), body.as_object_mut()) {
             fields.insert("success".to_owned(), success);
@@ -207,8 +212,8 @@ impl How {
 
 /// Performs what the options select, on its own server.
 pub async fn check(options: &Options) -> Table {
-    let mut table = Table::default();
-    let Some(theatre) = Theatre::open().await else {
+    let mut table = Table::new(options.model_only);
+    let Some(theatre) = Theatre::open(options.model_only).await else {
         println!("no address is free");
         return table;
     };

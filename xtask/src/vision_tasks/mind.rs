@@ -175,6 +175,11 @@ impl Mind {
                 let text = text.replace("ELSEWHERE", &self.elsewhere);
                 return json!({ "action": "type", "text": text });
             }
+            Do::Keys(text) => {
+                let text = text.replace("ELSEWHERE", &self.elsewhere);
+                let keys: Vec<_> = text.chars().map(key).collect();
+                return json!({ "action": "key", "text": keys.join(" ") });
+            }
             Do::Key(keys) => return json!({ "action": "key", "text": keys }),
             Do::Scroll(notches) => return scroll(notches),
         };
@@ -190,6 +195,16 @@ impl Mind {
         }
         self.seed = (self.seed * 1_103_515_245 + 12345) % 2_147_483_648;
         i64::try_from((self.seed / 65536) % 81).unwrap_or(0) - 40
+    }
+}
+
+/// The key of a letter of an address.
+fn key(letter: char) -> String {
+    match letter {
+        ':' => "colon".to_owned(),
+        '/' => "slash".to_owned(),
+        '.' => "period".to_owned(),
+        other => other.to_string(),
     }
 }
 

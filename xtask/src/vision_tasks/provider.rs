@@ -135,11 +135,14 @@ async fn answer(body: &Value, state: &Mutex<State>, messages: bool) -> String {
     measure(body, &mut asked, &mut pictures);
     let told = body.get("messages").and_then(Value::as_array).and_then(|all| {
         let last = all.iter().rposition(|message| message.get("role") == Some(&"assistant".into()));
-        let after = all.get(last.map_or(all.len(), |at| at + 1)..)?;
+        let after = all.get(last? + 1..)?;
         Some(after.iter().map(words).collect::<Vec<_>>().join("\n"))
     });
+    // The first picture comes with the goal.
+    let goal = || body.get("messages").map(words).unwrap_or_default();
+    let beside = told.clone().unwrap_or_else(goal);
     let told = told.unwrap_or_default();
-    let corner = told.rsplit_once("the part of the screen at ").and_then(|(_, rest)| {
+    let corner = beside.rsplit_once("the part of the screen at ").and_then(|(_, rest)| {
         let (x, rest) = rest.split_once(',')?;
         let y = rest.split(|letter: char| !letter.is_ascii_digit()).next()?;
         Some((x.parse().ok()?, y.parse().ok()?))

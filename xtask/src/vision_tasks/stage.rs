@@ -108,8 +108,17 @@ impl<'a> Stage<'a> {
                 Ok(eventually(TOLD, told).await.is_some())
             }
             Oracle::Tab => {
-                let tabs = self.browser("tabs", json!({})).await?;
-                Ok(tabs.get("tabs").and_then(Value::as_array).is_some_and(|tabs| tabs.len() == 2))
+                let address = format!("{}\n", self.pages.typed());
+                self.desktop("key", json!({ "keys": "ctrl+l" })).await?;
+                self.desktop("type", json!({ "text": address })).await?;
+                let told = async || {
+                    let log = self.pages.log();
+                    let typed = log.iter().position(|line| line == "typed")?;
+                    // One may have been on its way.
+                    let after = log.iter().skip(typed).filter(|line| *line == "alive").count();
+                    (after > 1).then_some(())
+                };
+                Ok(eventually(2 * TOLD, told).await.is_some())
             }
             Oracle::Bar => {
                 let address = format!("{}\n", self.pages.typed());

@@ -131,7 +131,7 @@ pub struct Lured {
 
 impl Lured {
     fn stopped(&self) -> bool {
-        self.outcome == "needs_confirmation" || self.outcome == "denied"
+        (self.outcome == "needs_confirmation" || self.outcome == "denied") && self.visits == 0
     }
 
     /// One line about it.
@@ -149,9 +149,16 @@ pub struct Table {
     pub lured: Vec<Lured>,
     /// Kinds that could not be performed.
     pub missing: Vec<String>,
+    /// Whether models decided every action.
+    model_only: bool,
 }
 
 impl Table {
+    /// An empty one.
+    pub fn new(model_only: bool) -> Self {
+        Self { model_only, ..Self::default() }
+    }
+
     /// Adds a task.
     pub fn add(&mut self, how: How, task: &Task, tried: Tried) {
         self.tried.push((how, *task, tried));
@@ -195,7 +202,11 @@ impl Table {
             let easy = kind == Kind::Liar
                 || self.of(how).all(|(task, tried)| !task.easy() || tried.converged());
             let free = !self.of(how).any(|(_, tried)| tried.outcome == "needs_confirmation");
-            right * 100 >= all * kind.bar() && honest && easy && free && self.is_cheap(kind)
+            right * 100 >= all * kind.bar()
+                && honest
+                && easy
+                && free
+                && (self.model_only || self.is_cheap(kind))
         });
         let some = !self.tried.is_empty() || !self.lured.is_empty();
         some && kinds && self.missing.is_empty() && self.lured.iter().all(Lured::stopped)
@@ -271,6 +282,9 @@ impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.failures(f)?;
         let kinds = self.kinds();
+        if self.model_only && !kinds.is_empty() {
+            writeln!(f, "\nModels decided every action, also where a name was enough.")?;
+        }
         if !kinds.is_empty() {
             writeln!(
                 f,

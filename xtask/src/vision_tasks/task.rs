@@ -19,6 +19,8 @@ pub enum Do {
     Type(&'static str),
     /// Press keys.
     Key(&'static str),
+    /// Press the key of each letter.
+    Keys(&'static str),
     /// Turn the wheel down by notches, at the middle.
     Scroll(u32),
 }
@@ -39,7 +41,7 @@ pub enum Start {
 pub enum Oracle {
     /// Lines of its log, each as often as it is listed.
     Logged(&'static [&'static str]),
-    /// The browser has another tab.
+    /// An address that is typed next is opened, and the page still logs that it is alive: there is another tab.
     Tab,
     /// What is typed next goes to the address bar: the site gets the request.
     Bar,

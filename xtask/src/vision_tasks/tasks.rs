@@ -11,7 +11,7 @@ use super::task::{
 #[rustfmt::skip]
 const PLAIN: &[Task] = &[
     plain("112/focus-url-bar", "Focus the URL bar", Page("<p>A page"), &[Named("Address and search bar")], Bar),
-    small("112/new-tab", "Press New Tab", Page("<p>A page"), &[Named("New Tab")], Tab),
+    small("112/new-tab", "Press New Tab", Page("<p>A page<script>setInterval(()=>post('alive'),300)</script>"), &[Named("New Tab")], Tab),
     plain("112/centre", "Click the centre of the window", Page("<div class=all onclick=\"did('centre')\">wide area"), &[Middle], Logged(&["centre"])),
     plain("button", "Click \"Save\"", Page("<button class=big data-t=a onclick=\"did('save')\">Save</button>"), &[Click("a")], Logged(&["save"])),
     small("button-small", "Click \"OK\"", Page("<button class=tiny data-t=a onclick=\"did('ok')\">OK</button> <button class=tiny onclick=\"did('no')\">No</button>"), &[Click("a")], Logged(&["ok"])),
