@@ -122,7 +122,9 @@ impl Scope {
                 .any(|old| (&old.id, &old.title) == (&window.id, &window.title));
             // The browser draws its own dialogs into its window. One with a window is for files, whatever its title is.
             let opened = window.browser && !window.popup && effects.contains(&Effect::Dialog);
-            let asks = opened || uploads.iter().any(|part| title.contains(part));
+            // Pages may have any title.
+            let titled = window.url.is_none() && uploads.iter().any(|part| title.contains(part));
+            let asks = opened || titled;
             if is_new && asks && !self.names_files() {
                 return Some(
                     "a file would be uploaded, which the instruction does not ask for".to_owned(),
