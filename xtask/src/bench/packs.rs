@@ -86,7 +86,7 @@ async fn warm_and_fresh(server: &Server) {
     );
 }
 
-/// One caller submits 900 jobs, then another one 100.
+/// One caller submits 900 jobs, and another one every tenth of 1000.
 async fn queue(server: &Server) {
     let (many, few) = (server.client("many", "sessions:*"), server.client("few", "sessions:*"));
     let options = json!({ "mode": "headless", "idle_timeout_s": 0 });

@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use helmdeck_testkit::{Client, Desk, Installation, Process, Server, View};
+use helmdeck_testkit::{Client, Desk, Installation, Process, Server, View, eventually};
 use http::Method;
 use serde_json::json;
 use sqlx::{Connection, SqliteConnection};
@@ -151,6 +151,39 @@ async fn an_upload_to_a_full_disk_is_refused_and_no_artifact_is_lost() {
 
     world.run("rm fill");
     upload(200_000).await.expect(201);
+    world.expect_whole().await;
+}
+
+#[tokio::test]
+async fn a_job_on_a_full_disk_works_until_its_result_is_saved() {
+    let Some(mut world) = World::start(Log::Elsewhere) else { return };
+    let client = world.server.client("agent", "sessions:*");
+    let desk = Desk::create(&client, &json!({ "mode": "headless" })).await;
+    let script = "until [ -e /tmp/go ]; do sleep 0.1; done; head -c 100000 /dev/zero | tr '\\0' x";
+    let mut input = json!({
+        "_session_id": desk.id, "clone_path": "/tmp", "command": ["sh", "-c", script], "wait_s": 0,
+    });
+    let job = client.post("/api/v1/packs/cmd.run", &input).await.expect(202).json();
+    let path = format!("/api/v1/jobs/{}", job["job_id"].as_str().unwrap());
+    let shown = async || client.get(&path).await.expect(200).json();
+    let began = async || (!shown().await["session_id"].is_null()).then_some(());
+    eventually(PATIENCE, began).await.expect("it begins");
+    world.fill();
+    input["stdin"] = json!("x".repeat(400_000));
+    client.post("/api/v1/packs/cmd.run", &input).await.expect_error(507, "disk_full");
+    desk.run("touch /tmp/go").await;
+    let waits = async || {
+        let job = shown().await;
+        assert_eq!(job["state"], "working", "{job}");
+        job["message"].as_str().unwrap_or_default().contains("disk is full").then_some(())
+    };
+    eventually(PATIENCE, waits).await.expect("it says what it waits for");
+
+    world.run("rm fill");
+    let job = client.get(&format!("{path}?wait_s=45")).await.expect(200).json();
+    assert_eq!(job["state"], "completed", "{job}");
+    assert_eq!(job["output"]["stdout"].as_str().unwrap().len(), 100_000);
+    desk.end().await;
     world.expect_whole().await;
 }
 

@@ -61,7 +61,7 @@ impl Index {
 }
 
 /// Whether sessions, which see the machine's `/usr`, have these programs.
-fn available(programs: &[&str]) -> bool {
+pub fn available(programs: &[&str]) -> bool {
     let missing = programs.iter().find(|program| !Path::new("/usr/bin").join(program).exists());
     if let Some(program) = missing {
         eprintln!("skipped: sessions on this machine have no /usr/bin/{program}");

@@ -5,7 +5,7 @@ use std::{collections::HashMap, fs, path::Path, process::Command, time::Duration
 use helmdeck_testkit::{Client, Process, eventually};
 use serde_json::{Value, json};
 
-use crate::packages::{Index, server};
+use crate::packages::{Index, available, server};
 
 /// For programs on a busy machine.
 const SOON: Duration = Duration::from_secs(20);
@@ -141,4 +141,69 @@ async fn a_cancelled_job_leaves_no_process_and_a_killed_server_loses_no_job() {
         (&json!("failed"), &json!("handler_failed"))
     );
     eventually(SOON, async || (sleeps() == 0).then_some(())).await.expect("its session ends");
+}
+
+#[tokio::test]
+async fn code_runs_with_the_real_programs_and_wrong_input_says_what_is_wrong() {
+    let (server, index) = (server(), repository().await);
+    let agent = server.client("agent", "sessions:*");
+    let fetched =
+        output(&agent, "repo.fetch", json!({ "url": format!("{}/app.git", index.url()) })).await;
+    let with = |mut input: Value| {
+        input["_session_id"] = fetched["session_id"].clone();
+        let clone = input.get("clone_path").is_none();
+        if clone {
+            input["clone_path"] = fetched["clone_path"].clone();
+        }
+        input
+    };
+    let here = |mut input: Value| {
+        input["_session_id"] = fetched["session_id"].clone();
+        input
+    };
+    let ran = output(&agent, "python.run", here(json!({ "code": "1 / 0" }))).await;
+    assert_eq!(ran["exit_code"], 1);
+    assert!(ran["stderr"].as_str().unwrap().contains("ZeroDivisionError"), "{ran}");
+    if available(&["node"]) {
+        let code = json!({ "code": "console.log(6 * 7); throw new Error('no more')" });
+        let ran = output(&agent, "node.run", here(code)).await;
+        assert_eq!((&ran["stdout"], &ran["exit_code"]), (&json!("42\n"), &json!(1)));
+        assert!(ran["stderr"].as_str().unwrap().contains("no more"), "{ran}");
+    }
+    let edit = |path: &str| json!({ "path": path, "search": "absent", "replace": "x" });
+    let write = |path: &str| json!({ "path": path, "content": "x" });
+    let elsewhere = json!({ "clone_path": "/tmp" });
+    for (pack, input, status, code, part) in [
+        ("fs.write", with(write("../x")), 400, "invalid_input", "leads outside"),
+        ("fs.write", with(write("docs")), 400, "invalid_input", "docs is a folder"),
+        ("fs.patch", with(edit("main.py")), 400, "invalid_input", "does not occur"),
+        ("fs.patch", with(edit("none.py")), 400, "invalid_input", "does not exist"),
+        ("fs.delete", with(json!({ "path": "docs" })), 400, "invalid_input", "is a folder"),
+        ("fs.delete", with(json!({ "path": "none" })), 400, "invalid_input", "does not exist"),
+        ("cmd.run", with(json!({ "command": ["no-such"] })), 404, "command_not_found", "no-such"),
+        ("git.commit", with(json!({ "message": "x" })), 400, "invalid_input", "nothing to commit"),
+        ("git.diff", with(elsewhere.clone()), 502, "handler_failed", "not a git repository"),
+        ("git.log", with(elsewhere), 502, "handler_failed", "not a git repository"),
+        (
+            "repo.push",
+            with(json!({ "remote": "away" })),
+            400,
+            "invalid_input",
+            "no remote named away",
+        ),
+        (
+            "python.run",
+            here(json!({ "code": "1", "cwd": "/none" })),
+            400,
+            "invalid_input",
+            "pass its",
+        ),
+        ("node.run", here(json!({})), 400, "invalid_input", "code"),
+    ] {
+        let answer = agent.post(&format!("/api/v1/packs/{pack}"), &input).await;
+        let message = answer.expect_error(status, code);
+        assert!(message.contains(part), "{pack} {input}: {message}");
+    }
+    let listed = output(&agent, "fs.list", with(json!({ "glob": "docs/*" }))).await;
+    assert_eq!(listed["files"], json!(["docs/a.md"]), "nothing was left behind");
 }

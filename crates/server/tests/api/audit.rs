@@ -353,3 +353,45 @@ async fn an_export_has_every_row_in_order_and_is_recorded_itself() {
     assert!(lines[1].contains(r#","'=HYPERLINK(""x"",1)","#), "{text}");
     auditor.get("/api/v1/audit/export?format=xml").await.expect_error(400, "invalid_input");
 }
+
+#[tokio::test]
+async fn packs_their_ends_and_refused_connections_and_artifacts_are_recorded() {
+    let server = FakeServer::start().await;
+    let (ann, admin) = (server.client("ann", "sessions:*"), server.admin());
+    let fetch = json!({ "url": "http://169.254.169.254/latest" });
+    ann.post("/api/v1/packs/http.fetch", &fetch).await.expect_error(403, "egress_denied");
+    let ended = row(&admin, "pack.ended").await;
+    assert_eq!((&ended["actor_subject"], &ended["target"]), (&json!("ann"), &json!("http.fetch")));
+    let details = &ended["details"];
+    assert_eq!((&details["state"], &details["error"]), (&json!("failed"), &json!("egress_denied")));
+    assert!(details["duration_ms"].is_u64(), "{ended}");
+    let started = row(&admin, "pack.started").await;
+    assert_eq!(started["details"]["job_id"], details["job_id"]);
+    let denied = row(&admin, "egress.denied").await;
+    assert_eq!(
+        (&denied["actor_subject"], &denied["target"], &denied["details"]["pack"]),
+        (&json!("ann"), &json!("169.254.169.254:80"), &json!("http.fetch"))
+    );
+
+    let session = crate::packs::headless(&ann).await;
+    let mut sleep = crate::packs::sleep(&session);
+    sleep["wait_s"] = json!(0);
+    let job = ann.post("/api/v1/packs/cmd.run", &sleep).await.expect(202).json();
+    let id = job["job_id"].as_str().unwrap();
+    admin.delete(&format!("/api/v1/jobs/{id}")).await.expect(200);
+    let cancelled = row(&admin, "job.cancelled").await;
+    assert_ne!(cancelled["actor_subject"], "ann", "the admin did it");
+    let details = json!({ "job_id": id, "owner": "ann" });
+    assert_eq!((&cancelled["target"], &cancelled["details"]), (&json!("cmd.run"), &details));
+
+    let owner = server.client("owner", "artifacts:*");
+    let (path, body) = ("/api/v1/artifacts/upload?filename=a.txt", Bytes::from_static(b"content"));
+    let uploaded = owner.send(Method::POST, path, &[], body).await.expect(201).json();
+    let key = &uploaded["artifact_key"];
+    owner.post("/api/v1/artifacts/link", &json!({ "key": key })).await.expect(201);
+    owner.delete(&format!("/api/v1/artifacts/{}", key.as_str().unwrap())).await.expect(204);
+    for event in ["artifact.uploaded", "artifact.linked", "artifact.deleted"] {
+        let row = row(&admin, event).await;
+        assert_eq!((&row["actor_subject"], &row["target"]), (&json!("owner"), key), "{event}");
+    }
+}

@@ -3,6 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, time::Duration};
 
 use helmdeck_testkit::{eventually, fake::FakeServer};
+use helmdeck_wire::guest::Progress;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -149,4 +150,40 @@ async fn a_program_cannot_replace_a_pack_and_takes_any_input_without_a_manifest(
     server.runtime.guest(&session).end_program("/echo", 0, "[1]", "");
     let input: Value = json!({ "_session_id": session, "anything": { "a": [1] } });
     assert_eq!(run(&ann, "cmd.echo", &input).await["output"], json!([1]));
+}
+
+#[tokio::test]
+async fn a_value_of_the_server_never_reaches_a_session_of_the_caller() {
+    let folder = tempfile::tempdir().unwrap();
+    program(folder.path(), "deploy");
+    // Every test has this variable.
+    let (variable, value) = ("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"));
+    fs::write(folder.path().join("deploy.helmdeck-pack.yaml"), format!("env: [{variable}]\n"))
+        .unwrap();
+    let server = server(&folder).await;
+    let ann = server.client("ann", "sessions:*");
+    let path = "/api/v1/packs/cmd.deploy";
+    let own = headless(&ann).await;
+    for (field, name) in [("_session_id", own.as_str()), ("workspace", "mine")] {
+        let answer = ann.post(path, &json!({ field: name })).await;
+        assert_eq!(answer.json()["field"], field);
+        answer.expect_error(400, "invalid_input");
+    }
+    let schema = ann.get(path).await.expect(200).json()["input_schema"]["properties"].clone();
+    assert!(schema.get("_session_id").is_none() && schema.get("workspace").is_none(), "{schema}");
+
+    server.runtime.never_ready();
+    let input = json!({ "wait_s": 0 });
+    let job = ann.post(path, &input).await.expect(202).json()["job_id"].clone();
+    let started = async || server.runtime.guests().into_iter().find(|guest| guest.id() != own);
+    let guest = eventually(SOON, started).await.expect("a session starts for it");
+    let of_guest = format!("/api/v1/sessions/{}", guest.id());
+    ann.get(&of_guest).await.expect_error(404, "not_found");
+    guest.end_program("/deploy", 0, &json!({ "used": value }).to_string(), "");
+    guest.report(Progress::Ready);
+    let job = format!("/api/v1/jobs/{}?wait_s=20", job.as_str().unwrap());
+    assert_eq!(ann.get(&job).await.expect(200).json()["output"]["used"], "•••");
+    let ran = guest.started().into_iter().find(|it| it.command.name().ends_with("/deploy"));
+    assert_eq!(ran.unwrap().env[variable], value);
+    assert!(!guest.is_alive(), "its session ends with it");
 }

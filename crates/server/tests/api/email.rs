@@ -11,7 +11,7 @@ use axum::{
 use helmdeck_testkit::{Client, fake::FakeServer};
 use serde_json::{Value, json};
 
-use crate::outside::{Outside, ask, credential, output};
+use crate::outside::{Outside, ask, credential, expect_nowhere, output};
 
 const KEY: &str = "re_0123456789SECRET";
 /// A key that may only send.
@@ -81,7 +81,7 @@ async fn start(resend: &Outside, value: &str) -> (FakeServer, Client) {
 #[tokio::test]
 async fn a_mail_is_sent_from_a_verified_domain() {
     let (resend, sent) = resend().await;
-    let (_server, ann) = start(&resend, KEY).await;
+    let (server, ann) = start(&resend, KEY).await;
     let mail = json!({ "to": "ann@example.com", "subject": "Hello", "html": "<p>Hi</p>" });
     let said = output(&ann, "email.send", &mail).await;
     let from = json!("helmdeck@mail.example");
@@ -94,6 +94,7 @@ async fn a_mail_is_sent_from_a_verified_domain() {
     let sent = sent.lock().unwrap().clone();
     assert_eq!((&sent[0]["from"], &sent[0]["to"]), (&from, &json!("ann@example.com")));
     assert_eq!((&sent[1]["to"], &sent[1]["cc"]), (&mail["to"], &mail["cc"]));
+    expect_nowhere(&server, KEY).await;
 }
 
 #[tokio::test]

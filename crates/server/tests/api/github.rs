@@ -12,7 +12,7 @@ use axum::{
 use helmdeck_testkit::{Client, fake::FakeServer};
 use serde_json::{Value, json};
 
-use crate::outside::{Outside, ask, credential, output};
+use crate::outside::{Outside, ask, credential, expect_nowhere, output};
 
 const TOKEN: &str = "ghp_0123456789SECRET";
 /// How many issues the repository has. Every fifth is a pull request.
@@ -185,7 +185,7 @@ async fn issues_are_listed_over_pages_without_pull_requests_and_without_a_token(
 
 #[tokio::test]
 async fn changes_use_the_token_of_the_vault_and_return_what_was_made() {
-    let (_server, ann, github) = start().await;
+    let (server, ann, github) = start().await;
     credential(&ann, "github-token", &github.host, TOKEN).await;
     let input = json!({ "repo": "a/b", "title": "T", "body": "B", "labels": ["new"] });
     let made = output(&ann, "github.create_issue", &input).await;
@@ -205,6 +205,7 @@ async fn changes_use_the_token_of_the_vault_and_return_what_was_made() {
     let refused = ask(&ann, "github.create_pr", &input).await;
     let message = refused.expect_error(400, "invalid_input");
     assert!(message.contains("No commits between main and main"), "{message}");
+    expect_nowhere(&server, TOKEN).await;
 }
 
 #[tokio::test]

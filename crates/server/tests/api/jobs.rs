@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use helmdeck_store::Store;
 use helmdeck_testkit::{Listener, eventually, fake::FakeServer};
+use helmdeck_wire::job::JobId;
 use serde_json::json;
+use sqlx::{Connection, SqliteConnection};
 
 use crate::packs::{echo, headless, run, sleep};
 
@@ -202,4 +205,83 @@ async fn the_input_of_a_job_is_shown_to_its_owner() {
         assert_eq!(shown["input"][field], input[field], "{shown}");
     }
     server.client("bob", "sessions:*").get(&path).await.expect_error(404, "unknown_job");
+}
+
+#[tokio::test]
+async fn a_result_that_the_store_refuses_is_saved_later_and_until_then_the_job_works() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    let file = format!("sqlite://{}", server.data_dir().join("helmdeck.db").display());
+    let mut database = SqliteConnection::connect(&file).await.unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE UPDATE ON job WHEN NEW.state != 'working'
+                  BEGIN SELECT RAISE(ABORT, 'refused'); END";
+    sqlx::query(refuse).execute(&mut database).await.unwrap();
+    let mut input = echo(&session);
+    input["wait_s"] = json!(0);
+    let job = ann.post("/api/v1/packs/cmd.run", &input).await.expect(202).json();
+    let path = format!("/api/v1/jobs/{}", job["job_id"].as_str().unwrap());
+    let shown = async || ann.get(&path).await.expect(200).json();
+    let waits = async || {
+        let message = shown().await["message"].as_str().unwrap_or_default().to_owned();
+        message.ends_with("saved as soon as possible").then_some(())
+    };
+    eventually(SOON, waits).await.expect("it says why it is not over");
+    assert_eq!(shown().await["state"], "working");
+    // Its turn is over, so that others run.
+    let mut others = Vec::new();
+    for _ in 0..20 {
+        let other = ann.post("/api/v1/packs/cmd.run", &input).await.expect(202).json();
+        others.push(other["job_id"].as_str().unwrap().to_owned());
+    }
+    sqlx::query("DROP TRIGGER refuse").execute(&mut database).await.unwrap();
+    let job = ann.get(&format!("{path}?wait_s=20")).await.expect(200).json();
+    assert_eq!((&job["state"], &job["output"]["exit_code"]), (&json!("completed"), &json!(0)));
+    for id in others {
+        let job = ann.get(&format!("/api/v1/jobs/{id}?wait_s=20")).await.expect(200).json();
+        assert_eq!(job["state"], "completed", "{job}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_may_run_twice_begins_at_most_three_times() {
+    let mut server = FakeServer::start().await;
+    let session = headless(&server.client("ann", "sessions:*")).await;
+    let guest = server.runtime.guest(&session);
+    guest.hold("exec");
+    let input = json!({
+        "_session_id": session, "clone_path": "/workspace/app", "path": "a", "wait_s": 0,
+    });
+    let ann = server.client("ann", "sessions:*");
+    let job = ann.post("/api/v1/packs/fs.read", &input).await.expect(202).json();
+    let id = job["job_id"].as_str().unwrap().to_owned();
+    let path = format!("/api/v1/jobs/{id}");
+    let began = async |server: &FakeServer| {
+        let ann = server.client("ann", "sessions:*");
+        let began = async || {
+            let job = ann.get(&path).await.expect(200).json();
+            (!job["started_at"].is_null() && job["state"] == "working").then_some(())
+        };
+        eventually(SOON, began).await.expect("it begins");
+    };
+    began(&server).await;
+    for (attempts, state) in [(2, "working"), (3, "failed")] {
+        server.kill().await;
+        let store = Store::open(&server.data_dir()).await.unwrap();
+        let mut stored = store.job(&JobId::new(id.as_str())).await.unwrap().unwrap();
+        assert!(stored.attempts >= 1, "it is counted");
+        stored.attempts = attempts;
+        store.save_job(&stored).await.unwrap();
+        store.close().await;
+        server.restart().await;
+        let ann = server.client("ann", "sessions:*");
+        let job = ann.get(&path).await.expect(200).json();
+        assert_eq!(job["state"], state, "after {attempts} attempts: {job}");
+        if state == "working" {
+            began(&server).await;
+        } else {
+            let message = job["error"]["message"].as_str().unwrap();
+            assert!(message.starts_with("the server stopped 3 times"), "{message}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use helmdeck_testkit::{Client, eventually, fake::FakeServer};
+use helmdeck_wire::{ErrorBody, ErrorCode};
 use serde_json::{Value, json};
 
 use crate::mcp::modern;
@@ -103,9 +104,13 @@ async fn wrong_input_names_the_field_and_runs_nothing() {
         ("python.run", json!({ "code": "1", "wait_s": 46 }), "wait_s"),
     ] {
         let answer = ann.post(&format!("/api/v1/packs/{pack}"), &input).await;
-        assert_eq!(answer.json()["field"], field, "{pack} {input}");
+        let body = answer.json();
+        assert_eq!((&body["field"], &body["retryable"]), (&json!(field), &json!(false)), "{pack}");
         answer.expect_error(400, "invalid_input");
     }
+    let unknown = ann.post("/api/v1/packs/fs.reed", &json!({})).await;
+    assert_eq!(unknown.json()["retryable"], false);
+    unknown.expect_error(404, "unknown_pack");
     assert_eq!(ann.get("/api/v1/jobs").await.expect(200).json()["count"], 0);
 }
 
@@ -143,6 +148,38 @@ async fn code_runs_in_its_language() {
         let answer = ann.post(&format!("/api/v1/packs/{pack}"), &neither).await;
         answer.expect_error(400, "invalid_input");
     }
+    let message = "cwd: \"/workspace/app\" cannot be entered: No such file or directory";
+    let refusal = ErrorBody::new(ErrorCode::InvalidInput, message);
+    server.runtime.guest(&session).refuse("exec", refusal);
+    let input = json!({ "_session_id": session, "code": "1", "cwd": "/workspace/app" });
+    let answer = ann.post("/api/v1/packs/python.run", &input).await;
+    assert_eq!(answer.json()["field"], "cwd");
+    let message = answer.expect_error(400, "invalid_input");
+    assert!(message.ends_with("pass its `_session_id`"), "a path of another session: {message}");
+}
+
+#[tokio::test]
+async fn large_texts_of_packs_are_accepted_at_every_door() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    let input = |bytes: usize| {
+        json!({
+            "_session_id": session, "clone_path": "/home/agent", "path": "large.txt",
+            "content": "x".repeat(bytes),
+        })
+    };
+    let longest = input(8 << 20);
+    for path in ["/api/v1/packs/fs.write", "/api/v1/tools/fs.write"] {
+        ann.post(path, &longest).await.expect(200);
+    }
+    modern(&server, "ann").ok("fs-write", longest).await;
+    let answer = ann.post("/api/v1/packs/fs.write", &input((8 << 20) + 1)).await;
+    let message = answer.expect_error(400, "invalid_input");
+    assert!(message.contains("PUT /api/v1/sessions/{id}/files/{path}"), "{message}");
+    let answer = ann.post("/api/v1/packs/fs.write", &input(13 << 20)).await;
+    assert!(answer.json()["hint"].as_str().unwrap().contains("/api/v1/artifacts"));
+    answer.expect_error(413, "payload_too_large");
 }
 
 #[tokio::test]
