@@ -254,7 +254,8 @@ mod tests {
         let options = [("HELMDECK_DATA_DIR", folder), ("HELMDECK_ADDR", "10.1.2.3:3000".into())];
         let options = options.map(|(name, value)| (name.to_owned(), value));
         let config = Config::load(None, options.into_iter()).unwrap();
-        let open = |url, token| Remote::new(&config, Some(url), token, None);
+        let open = |url, token: Option<&SecretString>| Remote::new(&config, Some(url), token, None);
+        let given = SecretString::from("given");
         for url in [
             "http://desk.example.com",
             "https://desk.example.com:3000/prefix",
@@ -265,7 +266,7 @@ mod tests {
         ] {
             let refused = open(url, None).err().expect(url).to_string();
             assert!(refused.contains(&format!("helmdeck login {url}")), "{refused}");
-            assert!(open(url, Some(&SecretString::from("given"))).is_ok(), "{url}");
+            assert!(open(url, Some(&given)).is_ok(), "{url}");
         }
         let local = ["http://10.1.2.3:3000", "http://127.0.0.1:9", "https://[::1]/", "http://localhost"];
         for url in local {

@@ -76,16 +76,16 @@ async fn every_tool_gives_the_same_reply_by_path_by_name_in_process_and_on_the_c
 }
 
 /// What a call is about: a session, and what else the path names.
-struct Subject {
-    desk: Desk,
+struct Subject<'a> {
+    desk: Desk<'a>,
     /// In place of `{id}`.
     id: String,
     /// In place of other parameters.
     other: String,
 }
 
-impl Subject {
-    async fn create(person: &Client, operation: &str) -> Self {
+impl<'a> Subject<'a> {
+    async fn create(person: &'a Client, operation: &str) -> Self {
         let desk = Desk::desktop(person).await;
         let (mut id, mut other) = (desk.id.clone(), "sample".to_owned());
         let text = |reply: &Value, field: &str| reply[field].as_str().unwrap().to_owned();
@@ -148,7 +148,7 @@ async fn by_path(person: &Client, row: &Row) -> Value {
 }
 
 /// The arguments that correspond to the request of a row.
-fn arguments(operation: &Operation, row: &Row, subject: &Subject) -> Map<String, Value> {
+fn arguments(operation: &Operation, row: &Row, subject: &Subject<'_>) -> Map<String, Value> {
     let (path, body) = subject.request(row);
     let tool = operation.tool().unwrap();
     let schema = tool.schema().unwrap_or_else(|_| panic!("{}", tool.name));
@@ -172,7 +172,7 @@ fn arguments(operation: &Operation, row: &Row, subject: &Subject) -> Map<String,
 }
 
 /// A reply in which ids of what it is about are replaced. Of an error, what programs read.
-fn answer(success: bool, body: &[u8], subject: &Subject) -> Value {
+fn answer(success: bool, body: &[u8], subject: &Subject<'_>) -> Value {
     let Ok(text) = std::str::from_utf8(body) else { return json!({ "bytes": body }) };
     let text = text.replace(&subject.desk.id, "•").replace(&subject.id, "•");
     match serde_json::from_str::<Value>(&text) {
