@@ -310,7 +310,8 @@ mod tests {
 
     #[test]
     fn only_domains_of_the_machines_network_make_its_name_ours() {
-        let resolver = || "# none\nnameserver 10.0.0.1\nsearch corp.example. b.example\n".to_owned();
+        let resolver =
+            || "# none\nnameserver 10.0.0.1\nsearch corp.example. b.example\n".to_owned();
         let ours = |name: &str| is_machine(name, "debian", resolver);
         for domain in ["local", "lan", "corp.example", "b.example"] {
             assert!(ours(&format!("debian.{domain}")), "{domain}");

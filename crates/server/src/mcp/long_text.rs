@@ -20,6 +20,8 @@ const MAX_TEXTS: usize = 2048;
 /// The most texts, and bytes of texts, that are kept for one caller.
 const MAX_OF_OWNER: (usize, usize) = (64, 16 << 20);
 
+/// The most characters of a value before its lists are cut. A text that was cut itself has room in it.
+const MAX_VALUE: usize = PIECE * 3 / 2;
 /// The most lists that are cut in one value.
 const MOST_LISTS: usize = 4;
 
@@ -88,9 +90,10 @@ impl Texts {
         let mut more = Vec::new();
         self.walk(owner, value, &mut String::new(), &mut more);
         for _ in 0..MOST_LISTS {
-            let Some(excess) = value.to_string().len().checked_sub(PIECE).filter(|it| *it > 0) else {
+            let excess = value.to_string().len().saturating_sub(MAX_VALUE);
+            if excess == 0 {
                 break;
-            };
+            }
             let Some(cut) = self.cut_longest_list(owner, value, excess) else { break };
             more.push(cut);
         }
@@ -271,7 +274,7 @@ mod tests {
         let rows: Vec<_> = (0..5000).map(|n| json!({ "row": n, "name": "a name" })).collect();
         let mut value = json!({ "page": { "rows": rows }, "count": 5000 });
         let more = texts.bound_value("ann", &mut value);
-        assert!(value.to_string().len() <= PIECE);
+        assert!(value.to_string().len() <= MAX_VALUE);
         assert_eq!((more.len(), &more[0]["field"]), (1, &json!("/page/rows")));
         let shown = value["page"]["rows"].as_array().unwrap().len();
         assert!(shown > 100 && more[0]["shown_items"] == shown && more[0]["total_items"] == 5000);

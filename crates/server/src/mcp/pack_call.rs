@@ -9,7 +9,14 @@ use helmdeck_wire::{
 use rmcp::model::{CallToolResponse, CallToolResult};
 use serde_json::{Map, Value, json};
 
-use super::{catalogue::SESSION_ARGUMENT, client::Client, pictures, progress::News, reply::{self, Source}, tasks};
+use super::{
+    catalogue::SESSION_ARGUMENT,
+    client::Client,
+    pictures,
+    progress::News,
+    reply::{self, Source},
+    tasks,
+};
 use crate::{
     error::ApiResult,
     tool::{Outcome, Payload, Tool, lacks},

@@ -51,7 +51,9 @@ pub async fn answered(clock: Clock, mut handling: Handling) -> Response {
     }
     let events = stream::unfold(State::Begun(handling), move |state| {
         let clock = clock.clone();
-        async move { step(&clock, state).await.map(|(bytes, state)| (Ok::<_, axum::Error>(bytes), state)) }
+        async move {
+            step(&clock, state).await.map(|(bytes, state)| (Ok::<_, axum::Error>(bytes), state))
+        }
     });
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),

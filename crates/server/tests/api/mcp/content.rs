@@ -22,14 +22,18 @@ async fn an_observed_picture_is_seen_in_the_size_that_models_see() {
             },
         }),
     );
-    let result = client.call("desktop-click", json!({ "x": 1, "y": 2, "observe": "screenshot" })).await;
+    let result =
+        client.call("desktop-click", json!({ "x": 1, "y": 2, "observe": "screenshot" })).await;
     assert_eq!(guest.bodies("click")[0]["observe_for"], "anthropic");
     let content = result["content"].as_array().unwrap();
     let (text, seen) = (content[0]["text"].as_str().unwrap(), &content[1]);
     assert_eq!((&seen["type"], &seen["data"]), (&json!("image"), &json!(picture)));
     assert!(text.len() < 1000 && text.contains("0.8"), "{text}");
     let shown = &result["structuredContent"]["picture"];
-    assert_eq!((&shown["id"], &shown["scale"], shown.get("data")), (&json!("shot-3"), &json!(0.8), None));
+    assert_eq!(
+        (&shown["id"], &shown["scale"], shown.get("data")),
+        (&json!("shot-3"), &json!(0.8), None)
+    );
 
     // Without a picture, and with a size of the caller's own, nothing is added.
     client.ok("desktop-click", json!({ "x": 1, "y": 2 })).await;
@@ -46,7 +50,10 @@ async fn a_document_without_an_address_is_kept_and_linked() {
     client.ok("session-create", json!({})).await;
     let result = client.call("browser-pdf", json!({})).await;
     let link = &result["content"][1];
-    assert_eq!((&link["type"], &link["mimeType"]), (&json!("resource_link"), &json!("application/pdf")));
+    assert_eq!(
+        (&link["type"], &link["mimeType"]),
+        (&json!("resource_link"), &json!("application/pdf"))
+    );
     let uri = link["uri"].as_str().unwrap();
     assert!(uri.starts_with("helmdeck://artifacts/browser.pdf/") && uri.ends_with(".pdf"), "{uri}");
     let read = client.request("resources/read", json!({ "uri": uri })).await.result();
@@ -73,9 +80,14 @@ async fn addresses_of_files_are_encoded_and_read_either_way() {
 async fn only_resources_that_tell_of_changes_can_be_followed() {
     let server = FakeServer::start().await;
     let client = legacy(&server, "ann").await;
-    let follow = async |uri: &str| client.request("resources/subscribe", json!({ "uri": uri })).await;
+    let follow =
+        async |uri: &str| client.request("resources/subscribe", json!({ "uri": uri })).await;
     follow("helmdeck://sessions").await.result();
-    for uri in ["helmdeck://packs", "helmdeck://nothing", "helmdeck://sessions/none/screenshot"] {
-        assert_eq!(follow(uri).await.error()["code"], -32602, "{uri}");
+    for (uri, code) in [
+        ("helmdeck://packs", -32602),
+        ("helmdeck://nothing", -32002),
+        ("helmdeck://sessions/none/screenshot", -32002),
+    ] {
+        assert_eq!(follow(uri).await.error()["code"], code, "{uri}");
     }
 }

@@ -67,7 +67,11 @@ async fn a_pack_for_desktops_leaves_a_headless_current_session_alone() {
     assert_eq!(session_of(&client.ok("session-show", json!({})).await), headless);
     let page = json!({ "url": "https://example.com/" });
     client.ok("browser-screenshot_url", page).await;
-    assert_eq!(server.runtime.guest(&headless).bodies("browser_navigate").len(), 0, "one of its own");
+    assert_eq!(
+        server.runtime.guest(&headless).bodies("browser_navigate").len(),
+        0,
+        "one of its own"
+    );
 }
 
 #[tokio::test]
@@ -77,11 +81,12 @@ async fn a_failed_call_says_in_which_session_and_where_to_watch() {
     let session = current(&client, "desktop").await;
     let guest = server.runtime.guest(&session);
     guest.refuse("browser_click", ErrorBody::new(ErrorCode::ElementNotFound, "no such button"));
-    let missing = json!({ "clone_path": "/workspace/app", "path": "none.txt" });
+    guest.end_program("no-such-program", 3, "", "cannot open display");
+    let broken = json!({ "command": "no-such-program", "wait_ms": 0 });
     for (tool, input) in [
         ("browser-click", json!({ "selector": "#go" })),
         ("desktop-click", json!({ "x": "left", "y": 2 })),
-        ("fs-read", missing),
+        ("desktop-run_app_and_screenshot", broken),
     ] {
         let result = client.call(tool, input).await;
         let error = &result["structuredContent"];
