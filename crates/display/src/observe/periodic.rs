@@ -104,8 +104,7 @@ impl Tracker {
     /// many.
     pub fn unchanged(&self, now: Instant, look: &dyn Fn(&Rect) -> u64) -> Vec<Rect> {
         let same = |track: &&Track| {
-            track.is_periodic(now)
-                && (track.is_endless() || track.has_looked(look(&track.rect)))
+            track.is_periodic(now) && (track.is_endless() || track.has_looked(look(&track.rect)))
         };
         self.tracks.iter().filter(same).map(|track| track.rect).collect()
     }
