@@ -108,7 +108,7 @@ async fn release_all(
     }
     guest.end_private_of_others(key.as_deref()).await;
     if to_person && let Ok(session) = guest.session() {
-        guest.frozen.freeze(&session.nest).await;
+        guest.frozen.freeze(&session.nest, &guest.log).await;
     }
     // Without a screen, only viewers of the browser hold keys, and they release them themselves.
     match guest.display() {
@@ -140,7 +140,8 @@ async fn limit_sites(
     Json(wanted): Json<LimitSites>,
 ) -> Result<Json<RefusedSites>, GuestError> {
     let browser = guest.browser()?;
-    let limiting = helmdeck_task::spawn(async move { browser.limit_sites(wanted.sites).await });
+    let LimitSites { owner, sites } = wanted;
+    let limiting = helmdeck_task::spawn(async move { browser.limit_sites(&owner, sites).await });
     match limiting.await {
         Ok(limited) => Ok(Json(RefusedSites { urls: limited? })),
         Err(_) => Err(GuestError::Ended("chromium")),
