@@ -127,7 +127,15 @@ step("through `helmdeck cdp`, files are on this machine", async () => {
   assert.deepEqual(await mine.evaluate(sent), ["letter ü.txt", "from this machine", 1580702706000]);
   await near.close();
 
-  // For tools that only know a host and a port, or only pages.
+  // For tools that only know a host and a port, or only pages. ChromeDriver requires every field of Chromium's own
+  // answer, and nodriver asks with the method `get`.
+  for (const method of ["GET", "POST"]) {
+    const version = await (await fetch(`${here}/json/version`, { method })).json();
+    assert.match(version["WebKit-Version"], /^[\d.]+ \(@\w+\)$/);
+    for (const field of ["Browser", "Protocol-Version", "User-Agent", "V8-Version", "webSocketDebuggerUrl"]) {
+      assert.ok(version[field], field);
+    }
+  }
   const pages = await (await fetch(`${here}/json/list`)).json();
   assert.ok(pages.every(({ id, webSocketDebuggerUrl: at }) => at === `${here.replace("http", "ws")}/devtools/page/${id}`));
   const other = await puppeteer.connect({ browserURL: here });
@@ -143,6 +151,19 @@ step("uploading a file that is not in the session is an error, not an empty file
   const files = [join(folder, "letter ü.txt")];
   await assert.rejects(direct.send("DOM.setFileInputFiles", { files, nodeId }), /helmdeck cdp/);
   assert.equal(await page.evaluate("document.querySelector('#file').files.length"), 0);
+});
+
+step("a bridge without clients ends when its session is over", async () => {
+  const other = await agent.post("sessions", { label: "brief", mode: "headless" });
+  const line = ["cdp", other.id, "--url", server.url, "--token", agent.token];
+  const idle = spawn(process.env.HELMDECK_BIN, line, { stdio: ["ignore", "pipe", "pipe"] });
+  let why = "";
+  idle.stderr.on("data", (text) => (why += text));
+  const ended = new Promise((resolve) => idle.once("exit", resolve));
+  await new Promise((resolve) => idle.stdout.once("data", resolve));
+  await agent.ask("DELETE", `sessions/${other.id}`);
+  assert.equal(await ended, 1);
+  assert.match(why, /ended/);
 });
 
 step("the bridge ends when its session is over", async () => {

@@ -9,13 +9,20 @@ mod port;
 mod relay;
 mod transfers;
 
-use std::{error::Error, net::Ipv4Addr, sync::Arc};
+use std::{error::Error, net::Ipv4Addr, sync::Arc, time::Duration};
 
-use tokio::{net::TcpListener, sync::watch};
+use http::StatusCode;
+use tokio::{net::TcpListener, sync::watch, time::sleep};
 
-use crate::{local::Config, remote::Remote, server_args::ServerArgs, stop_signal::stop_signal};
+use crate::{
+    local::Config, remote::Remote, server_args::ServerArgs, stop_signal::stop_signal,
+    transfer::Refused,
+};
 use files::Files;
 use port::Port;
+
+/// How often to ask whether the session still exists, which no client may notice.
+const ASK_EVERY: Duration = Duration::from_secs(15);
 
 /// Which browser, and where to serve it.
 #[derive(clap::Args)]
@@ -54,10 +61,25 @@ async fn serve(server: Arc<Remote>, args: Args) -> Result<(), Box<dyn Error>> {
          chromium.connectOverCDP('http://127.0.0.1:{number}'); press Ctrl-C to stop"
     );
     tokio::select! {
-        served = port.serve(listener) => served,
+        why = end_of_session(&port) => Err(why.into()),
+        served = port.clone().serve(listener) => served,
         ended = is_over.wait_for(Option::is_some) => {
             Err(ended.ok().and_then(|why| why.clone()).unwrap_or_default().into())
         }
         () = stop => Ok(()),
+    }
+}
+
+/// Waits until the server says that the session has ended, and returns its words.
+async fn end_of_session(port: &Port) -> String {
+    loop {
+        sleep(ASK_EVERY).await;
+        // The browser may be starting again, and the server, too.
+        let Err(error) = port.version().await else { continue };
+        let refused = error.downcast_ref::<Refused>();
+        let is_over = |status| matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE);
+        if refused.is_some_and(|refused| is_over(refused.status)) {
+            return error.to_string();
+        }
     }
 }

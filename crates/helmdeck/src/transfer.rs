@@ -1,6 +1,6 @@
 //! Streamed bodies to and from a server.
 
-use std::{error::Error, io, time::Duration};
+use std::{error::Error, fmt, io, time::Duration};
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -23,6 +23,21 @@ const STALL_DEADLINE: Duration = Duration::from_secs(60);
 /// Maximum time for a whole upload.
 const UPLOAD_DEADLINE: Duration = Duration::from_secs(3600);
 const PIECE: usize = 256 << 10;
+
+/// A server's refusal.
+#[derive(Debug)]
+pub struct Refused {
+    pub status: StatusCode,
+    why: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl Error for Refused {}
 
 /// Body of a request.
 pub type Body = UnsyncBoxBody<Bytes, io::Error>;
@@ -78,7 +93,8 @@ pub fn call<'a>(
         let status = response.status();
         let answer = timeout(REFUSAL_DEADLINE, response.into_body().collect()).await??.to_bytes();
         let why = serde_json::from_slice::<helmdeck_wire::ErrorBody>(&answer);
-        Err(why.map_or_else(|_| format!("status {status}"), |body| body.message).into())
+        let why = why.map_or_else(|_| format!("status {status}"), |body| body.message);
+        Err(Refused { status, why }.into())
     })
 }
 

@@ -65,16 +65,17 @@ impl Port {
     /// Serves until the program ends.
     pub async fn serve(self, listener: TcpListener) -> Result<(), Box<dyn Error>> {
         let local = middleware::from_fn_with_state(self.clone(), local_only);
+        // Like Chromium, whatever the method: some clients write `get`.
         let routes = Router::new()
-            .route("/json/version", get(version))
-            .route("/json/version/", get(version))
-            .route("/json", get(list))
-            .route("/json/", get(list))
-            .route("/json/list", get(list))
-            .route("/json/list/", get(list))
+            .route("/json/version", any(version))
+            .route("/json/version/", any(version))
+            .route("/json", any(list))
+            .route("/json/", any(list))
+            .route("/json/list", any(list))
+            .route("/json/list/", any(list))
             .route("/json/new", any(new_page))
-            .route("/json/activate/{target}", get(activate))
-            .route("/json/close/{target}", get(close))
+            .route("/json/activate/{target}", any(activate))
+            .route("/json/close/{target}", any(close))
             .route("/devtools/browser/{browser}", get(connect))
             .route("/devtools/page/{target}", get(connect_page))
             .layer(local)

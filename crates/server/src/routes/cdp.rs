@@ -101,15 +101,21 @@ pub async fn version(
     struct Version {
         product: String,
         protocol_version: String,
+        #[serde(default)]
+        revision: String,
         user_agent: String,
         js_version: String,
     }
     let (found, address) = look::<Version>(&app, &id, &mut parts, "Browser.getVersion").await?;
+    // ChromeDriver connects only if this is there, in Chromium's form: 537.36 (@revision).
+    let engine = found.user_agent.split_once("AppleWebKit/").map(|(_, rest)| rest);
+    let engine = engine.and_then(|rest| rest.split_whitespace().next()).unwrap_or("537.36");
     Ok(Json(json!({
         "Browser": found.product,
         "Protocol-Version": found.protocol_version,
         "User-Agent": found.user_agent,
         "V8-Version": found.js_version,
+        "WebKit-Version": format!("{engine} ({})", found.revision),
         "webSocketDebuggerUrl": address,
     })))
 }
