@@ -5,11 +5,12 @@
 # A signal ends the running step with everything it started, and the summary reports it. For that,
 # each step runs in a separate process group, without a terminal. Use `ask_step` for a step that may
 # ask for a password.
+# A script that is killed leaves no step behind either.
 # shellcheck shell=bash
 
 # How long a step may take to end after SIGTERM: tests get ten seconds from their runner.
 step_grace_s=${step_grace_s:-30}
-steps_name='' current='' timings='' job='' stopped='' finished=no
+steps_name='' current='' timings='' job='' guard='' stopped='' finished=no
 
 begin_steps() {
   local signal
@@ -32,9 +33,14 @@ step() {
   set -m
   "$@" </dev/null &
   job=$!
+  # In a separate process group, because SIGKILL may be sent to that of this script.
+  end_job_after $$ </dev/null &>/dev/null &
+  guard=$!
   set +m
+  disown "$guard"
   wait "$job" || code=$?
   [[ $code -eq 0 ]] || exit "$code"
+  end_guard
   job=''
   took "$began"
 }
@@ -65,6 +71,18 @@ job_runs() {
   return 1
 }
 
+# Ends the step when the given process, the parent, is gone. No script can do that itself after SIGKILL.
+end_job_after() {
+  local parent
+  while read -r _ _ _ parent _ <"/proc/$BASHPID/stat" && [[ $parent == "$1" ]]; do sleep 1; done
+  end_job
+}
+
+end_guard() {
+  [[ -z $guard ]] || kill -KILL -- "-$guard" 2>/dev/null || true
+  guard=''
+}
+
 # Ends the process group of the step and waits until it is gone.
 end_job() {
   kill -TERM -- "-$job" 2>/dev/null || return 0
@@ -80,6 +98,7 @@ summary() {
   local code=$?
   trap '' HUP INT QUIT PIPE TERM
   [[ -z $job ]] || end_job
+  end_guard
   if [[ -n $stopped ]]; then
     printf '\n%s%s: STOPPED by SIG%s in "%s" after %s s; later steps were not run%s\n' \
       "$red" "$steps_name" "$stopped" "$current" "$SECONDS" "$plain" >&2

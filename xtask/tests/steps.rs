@@ -94,6 +94,20 @@ fn an_interrupted_run_reports_it_and_leaves_nothing_running() {
 }
 
 #[test]
+fn a_killed_run_leaves_nothing_running() {
+    for whole_group in [false, true] {
+        let dir = TempDir::new().unwrap();
+        let run = start(dir.path(), LONG);
+        let processes = pids(&dir);
+        signal("KILL", &format!("{}{}", if whole_group { "-" } else { "" }, run.id()));
+        let said = said(&run.wait_with_output().unwrap());
+        assert!(!said.contains("everything passed"), "{said}");
+        wait_for("all are gone", || processes.iter().all(|process| is_gone(process)));
+        assert!(!dir.path().join("never").exists());
+    }
+}
+
+#[test]
 fn a_step_that_ignores_signals_is_killed() {
     let dir = TempDir::new().unwrap();
     let steps = LONG.replace("long() {", "long() { trap '' TERM;").replace("wait;", "wait; wait;");

@@ -8,6 +8,8 @@ Usage: cargo xtask fresh debian12|debian13 [OPTIONS]
 
 Makes a minimal Debian system in a folder, clones this repository's last commit into it, and runs
 `make up` (with one desktop session) and `make test` there. Needs root. The logs stay in the folder.
+The system gets this machine's Rust toolchain, its cargo-nextest if it has one, and its access to the
+registries; `rustup` and the installation of cargo-nextest are not tried.
 
   --user            Run as a user with sudo; without it, as root
   --only up|test    Run one of the two commands; `packages` only installs what they need

@@ -51,7 +51,9 @@ impl<'a> System<'a> {
     /// `None` if a signal ended it.
     pub fn run(&self, script: &str, log: &Path) -> Result<Option<i32>, String> {
         println!("\nfresh: log in {}", log.display());
-        let mut command = Command::new("unshare");
+        // The system ends with this program, also if a signal ends it.
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", "unshare"]);
         command.args(["--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "--"]);
         command.args(["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]);
         command
