@@ -18,7 +18,7 @@ use helmdeck_wire::guest::Begin;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::{sync::Mutex, time::sleep};
 
-use crate::nest::Nest;
+use crate::{log::Log, nest::Nest};
 
 /// How often to search for programs that were started while others were being stopped.
 const ROUNDS: u32 = 100;
@@ -38,7 +38,7 @@ impl Frozen {
     }
 
     /// Stops all programs that run now, if the session requests it. Later ones are not stopped.
-    pub async fn freeze(&self, nest: &Nest) {
+    pub async fn freeze(&self, nest: &Nest, log: &Log) {
         let mut stopped = self.stopped.lock().await;
         if !self.wanted.load(Ordering::Relaxed) || stopped.is_some() {
             return;
@@ -54,6 +54,7 @@ impl Frozen {
             signal(new, Signal::STOP);
             sleep(PAUSE).await;
         }
+        log.line("guest", "programs start others faster than they are stopped; some continue");
     }
 
     /// Resumes the stopped programs.
