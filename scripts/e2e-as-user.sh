@@ -20,7 +20,9 @@ readonly tests=(
   browser_containment::files_are_handed_over_without_access_to_other_files
   browser_containment::the_sessions_browser_is_invisible_to_the_agents_programs
   commands::the_doctor_checks_every_requirement
+  control::an_agents_token_cannot_force_control
   control::freeze_on_takeover_stops_the_agents_programs_while_a_person_has_control
+  crowds::a_view_link_and_half_sent_heads_leave_the_server_reachable
   debugging::a_debugging_client_can_neither_end_the_browser_nor_obstruct_a_person
   exec::commands_outlive_a_killed_server_and_the_next_one_has_them
   exec::timeout_disconnect_kill_and_session_end_leave_no_process

@@ -38,6 +38,23 @@ async fn freeze_on_takeover_stops_the_agents_programs_while_a_person_has_control
 }
 
 #[tokio::test]
+async fn an_agents_token_cannot_force_control() {
+    let server = Server::start();
+    let (agent, person) = (server.client("agent", "sessions:*"), server.person());
+    let desk = Desk::create(&agent, &json!({ "mode": "headless" })).await;
+    let control = format!("/api/v1/sessions/{}/control", desk.id);
+    person.post(&format!("{control}/take"), &json!({})).await.expect(200);
+    // Scopes make no difference: `helmdeck token` makes an agent's token without `--human`.
+    for token in [&agent, &server.admin()] {
+        let forced = token.post(&format!("{control}/take"), &json!({ "force": true })).await;
+        forced.expect_error(403, "person_required");
+    }
+    assert_eq!(agent.get(&control).await.expect(200).json()["driver"], "human");
+    let press = desk.browser("press", json!({ "keys": "a" })).await;
+    press.expect_error(409, "control_held");
+}
+
+#[tokio::test]
 async fn a_running_action_fails_and_releases_its_keys_when_control_is_taken() {
     let server = Server::start();
     let (agent, person) = (server.client("agent", "sessions:*"), server.person());

@@ -145,6 +145,39 @@ async fn clients_cannot_exhaust_the_descriptors_that_sessions_need() {
 }
 
 #[tokio::test]
+async fn a_view_link_and_half_sent_heads_leave_the_server_reachable() {
+    // More connections than this server accepts.
+    const FLOOD: usize = 400;
+    const ROUNDS: usize = 5;
+    const SOON: Duration = Duration::from_secs(10);
+    let few = ["prlimit", "--nofile=1024:1024", "--"].map(str::to_owned);
+    let server = Server::start_in(Installation::behind(few.to_vec()), &[]);
+    let client = server.admin();
+    let desk = Desk::create(&client, &json!({ "mode": "headless" })).await;
+    let tickets = format!("/api/v1/sessions/{}/tickets", desk.id);
+    let link = client.post(&tickets, &json!({ "role": "view" })).await.expect(201).json();
+    let feed = format!(
+        "GET /api/v1/events?session_id={}&ticket={} HTTP/1.1\r\nhost: x\r\n\r\n",
+        desk.id,
+        link["ticket"].as_str().unwrap()
+    );
+    for words in [feed, "GET /api/v1/sessions HTTP/1.1\r\nhost: x\r\n".to_owned()] {
+        let mut strangers = JoinSet::new();
+        for _ in 0..FLOOD {
+            strangers.spawn(stay(server.address, words.clone()));
+        }
+        for _ in 0..ROUNDS {
+            tokio::time::sleep(COME_BACK).await;
+            let health = timeout(SOON, server.stranger().get("/healthz")).await;
+            health.expect("an answer").expect(200);
+            let described = timeout(SOON, desk.describe()).await.expect("an answer");
+            assert_eq!(described["status"], "running");
+        }
+        strangers.shutdown().await;
+    }
+}
+
+#[tokio::test]
 async fn the_server_raises_its_descriptor_limit_and_its_sessions_keep_the_default() {
     let soft = ["prlimit", "--nofile=512:4096", "--"].map(str::to_owned);
     let server = Server::start_in(Installation::behind(soft.to_vec()), &[]);

@@ -209,6 +209,7 @@ async fn known_ways_around_the_sandbox_are_closed() {
         tigervncconfig -connect 127.0.0.1:5500
         (exec 3<>/dev/tcp/127.0.0.1/5500; echo 'this is a test' >&3)
         wait"#;
+    assert!(desk.shell("command -v tigervncconfig").await.starts_with('/'));
     let said = desk.shell(listen).await;
     assert!(!said.contains("RFB "), "{said}");
     assert_eq!(said.matches("accepted a connection").count(), 1, "{said}");

@@ -101,8 +101,13 @@ async fn idle_and_form_filling_sessions_contact_no_host_except_the_page() {
     .await;
     let client = server.admin();
     let desktop = json!({ "mode": "desktop", "geometry": "1280x800", "idle_timeout_s": 0 });
-    let (idle, busy) =
-        tokio::join!(Desk::create(&client, &desktop), Desk::create(&client, &desktop));
+    let headless = json!({ "mode": "headless", "idle_timeout_s": 0 });
+    let (idle, busy, unseen) = tokio::join!(
+        Desk::create(&client, &desktop),
+        Desk::create(&client, &desktop),
+        Desk::create(&client, &headless),
+    );
+    unseen.browser("navigate", json!({ "url": site.url("/form") })).await.expect(200);
     busy.browser("navigate", json!({ "url": site.url("/form") })).await.expect(200);
     for (name, text) in [
         ("name", "Ann Example"),
@@ -122,7 +127,9 @@ async fn idle_and_form_filling_sessions_contact_no_host_except_the_page() {
     tokio::time::sleep(WATCHED).await;
     let counts = async |desk: &Desk<'_>| desk.describe().await["egress"].clone();
     assert_eq!(counts(&idle).await, json!({ "allowed": 0, "denied": 0, "failed": 0 }));
-    let egress = counts(&busy).await;
-    assert_eq!((&egress["denied"], &egress["failed"]), (&json!(0), &json!(0)), "{egress}");
-    assert!(egress["allowed"].as_u64() >= Some(1), "{egress}");
+    for desk in [&busy, &unseen] {
+        let egress = counts(desk).await;
+        assert_eq!((&egress["denied"], &egress["failed"]), (&json!(0), &json!(0)), "{egress}");
+        assert!(egress["allowed"].as_u64() >= Some(1), "{egress}");
+    }
 }

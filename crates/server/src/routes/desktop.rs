@@ -63,8 +63,22 @@ pub async fn set_agent_status(call: Call, input: AgentStatus) -> ApiResult<Done>
 
 #[cfg(test)]
 mod tests {
+    use http::StatusCode;
+
     use super::*;
-    use crate::tool;
+    use crate::{error::status, tool};
+
+    #[test]
+    fn a_picture_larger_than_32_mib_is_refused_with_advice() {
+        let reply = |size: usize| {
+            let kind = (header::CONTENT_TYPE, HeaderValue::from_static("image/png"));
+            Reply { headers: [kind].into_iter().collect(), body: vec![0; size].into() }
+        };
+        assert!(passed(reply(32 << 20)).is_ok());
+        let Err(refused) = passed(reply((32 << 20) + 1)) else { panic!("it passed") };
+        assert_eq!(status(refused.body().error), StatusCode::PAYLOAD_TOO_LARGE);
+        assert!(refused.body().message.contains("max_width"), "{refused:?}");
+    }
 
     #[test]
     fn a_guest_cannot_send_pages_or_set_cookies() {

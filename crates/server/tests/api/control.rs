@@ -255,13 +255,15 @@ async fn a_private_sign_in_ends_unseen_when_control_is_forced_away_or_expires() 
     assert!(!is_private().await);
 
     other.post(&private, &json!({})).await.expect(200);
-    desk.browser("snapshot", json!({})).await.expect_error(409, "private");
+    // Reading is refused by the guest.
+    let click = json!({ "selector": "button" });
+    desk.browser("click", click.clone()).await.expect_error(409, "private");
     let expired = async || {
         server.clock.advance(HOUR);
         (!is_private().await).then_some(())
     };
     eventually(SOON, expired).await.expect("it ends with the lease");
-    desk.browser("snapshot", json!({})).await.expect(200);
+    desk.browser("click", click).await.expect(200);
     // The agent gets the page in neither case.
     let ended = server.runtime.guest(&desk.id).bodies("private/end");
     assert_eq!(ended, [json!({ "keep": false }), json!({ "keep": false })]);
