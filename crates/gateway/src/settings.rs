@@ -6,7 +6,10 @@ use helmdeck_store::ModelBudgetRow;
 use helmdeck_wire::model::{ModelChain, ModelFallback};
 use serde::Deserialize;
 
-use crate::{Invalid, error::Trigger, model_id::ModelId, models::Models, pinned::PinnedModel, provider::Provider};
+use crate::{
+    Invalid, error::Trigger, model_id::ModelId, models::Models, pinned::PinnedModel,
+    provider::Provider,
+};
 
 /// The model for requests that name none.
 pub const DEFAULT_MODEL: &str = "openrouter/auto";

@@ -123,7 +123,7 @@ pub async fn has_focus(context: &Context, field: &Field) -> PackResult<bool> {
 /// Lets a field of a page show dots for what is typed into it, and returns the address of the document that gets it.
 /// `None` if it is no field of a page.
 pub async fn conceal(context: &Context, field: &Field) -> PackResult<Option<String>> {
-    let reference = field.reference.as_ref().filter(|it| it.starts_with('e'));
+    let reference = field.reference.as_ref().filter(|it| it.starts_with(['e', 'p']));
     let Some(reference) = reference else { return Ok(None) };
     let conceal = ConcealField {
         selector: Selector::Ref(reference.clone()),
@@ -149,7 +149,7 @@ pub async fn fill(context: &Context, field: &Field, value: &str, quiet: bool) ->
         return if wanted == checked { Ok(()) } else { click(context, field, quiet).await };
     }
     if matches!(field.role.as_str(), "combobox" | "listbox")
-        && let Some(reference) = field.reference.as_ref().filter(|it| it.starts_with('e'))
+        && let Some(reference) = field.reference.as_ref().filter(|it| it.starts_with(['e', 'p']))
     {
         let select = SelectOptions {
             selector: Selector::Ref(reference.clone()),

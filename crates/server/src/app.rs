@@ -149,8 +149,15 @@ impl App {
         let models = gateway(config, &policy, &clock, &store, &vault)?;
         let vision_runs = Arc::new(VisionRuns::default());
         let models_of_packs = (&models, vision_runs.clone() as Arc<dyn RunRegistry>);
-        let packs =
-            pack_engine::start(config, &policy, &clock, &runtime, models_of_packs, records, stores)?;
+        let packs = pack_engine::start(
+            config,
+            &policy,
+            &clock,
+            &runtime,
+            models_of_packs,
+            records,
+            stores,
+        )?;
         let table: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
         let tools = all_tools(&table, &packs);
         let pinned = models.settings().pinned.clone();

@@ -113,10 +113,8 @@ mod tests {
     async fn a_setting_fixed_by_configuration_cannot_be_turned_off() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
-        let turn = |on| ChangeSettings {
-            browser_passthrough: Some(on),
-            ..ChangeSettings::default()
-        };
+        let turn =
+            |on| ChangeSettings { browser_passthrough: Some(on), ..ChangeSettings::default() };
 
         let fixed = Settings::load(store.clone(), true, PinnedModel::default()).await.unwrap();
         let refused = fixed.change(&turn(false), "ann").await.unwrap_err();

@@ -73,11 +73,7 @@ pub struct Guard {
 
 impl VisionRuns {
     /// Registers a run, unless one is under way in the session.
-    pub fn register(
-        &self,
-        new: NewRun,
-        told: Option<mpsc::Sender<Told>>,
-    ) -> PackResult<Guard> {
+    pub fn register(&self, new: NewRun, told: Option<mpsc::Sender<Told>>) -> PackResult<Guard> {
         let NewRun { session, caller, patience, .. } = new;
         let id = session.id().clone();
         let status = VisionStatus {

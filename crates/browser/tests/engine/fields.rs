@@ -183,7 +183,10 @@ async fn picture(desk: &Desk, selector: &str) -> Vec<u8> {
 
 #[tokio::test]
 async fn a_concealed_field_shows_dots_and_is_left_out_of_lists_until_it_is_empty() {
-    let desk = Desk::showing("<label>Code <input id=i autofocus style='caret-color: transparent'></label>").await;
+    let desk = Desk::showing(
+        "<label>Code <input id=i autofocus style='caret-color: transparent'></label>",
+    )
+    .await;
     let conceal = request::<ConcealField>(json!({ "selector": "#i" }));
     let concealed = desk.browser.conceal(&conceal).await.unwrap();
     assert!(!concealed.url.starts_with("http"), "{concealed:?}");

@@ -35,13 +35,13 @@ const UPDATED: &str = "notifications/resources/updated";
 
 /// A generation of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Era {
+pub enum Era {
     Sessions,
     Stateless,
 }
 
 /// A client that started the program.
-struct Client {
+pub struct Client {
     era: Era,
     program: Child,
     input: Option<ChildStdin>,
@@ -53,7 +53,7 @@ struct Client {
 
 impl Client {
     /// Starts the program and introduces itself.
-    async fn connect(era: Era, url: &str, token: &str) -> Self {
+    pub async fn connect(era: Era, url: &str, token: &str) -> Self {
         let mut client = Self::start(era, &binary(), &["mcp"], url, token);
         let answer = client.greet().await;
         assert_eq!(answer["result"]["serverInfo"]["name"], "helmdeck", "{answer}");
@@ -126,12 +126,12 @@ impl Client {
         found.unwrap_or_else(|| panic!("{id} is not answered: {:#?}", self.seen))
     }
 
-    async fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub async fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.request(method, params);
         self.answer(id).await
     }
 
-    async fn ask_tool(&mut self, tool: &str, arguments: Value) -> Value {
+    pub async fn ask_tool(&mut self, tool: &str, arguments: Value) -> Value {
         let id = self.call(tool, arguments);
         let answer = self.answer(id).await;
         assert_ne!(answer["result"]["isError"], true, "{answer}");

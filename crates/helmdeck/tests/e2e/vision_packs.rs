@@ -112,7 +112,7 @@ async fn a_form_is_filled_by_what_people_see_and_the_secret_is_nowhere() {
         (&of("Your age")["found_by"], &of("Name")["found_by"]),
         (&json!("model"), &json!("name"))
     );
-    assert_eq!(of("Access code")["check"], "value", "{done:#}");
+    assert_eq!(of("Access code")["check"], "focus", "what it holds is not told: {done:#}");
     assert_eq!(vendors.count("gemini"), 1);
 
     // The last picture shows the name, and not the code.
@@ -137,6 +137,15 @@ async fn a_form_is_filled_by_what_people_see_and_the_secret_is_nowhere() {
     for text in &texts {
         assert!(!text.contains(SECRET), "{text}");
     }
+    // As long as the field holds the secret, no later picture or list shows it.
+    let drawn = "getComputedStyle(document.querySelector('#code')).webkitTextSecurity";
+    let drawn = desk.browser("execute", json!({ "script": drawn })).await.expect(200).json();
+    assert_eq!(drawn["result"], "disc", "{drawn}");
+    let listed =
+        [desk.act("tree", json!({})).await, desk.act("find", json!({ "text": "code" })).await];
+    let snapshot = desk.browser("snapshot", json!({})).await.expect(200).text();
+    assert!(!format!("{listed:?} {snapshot}").contains(SECRET));
+
     // No picture of the trace belongs to the typing of the secret, or to anything after it.
     let trace: Value = serde_json::from_str(&texts[2]).unwrap();
     let entries = trace["entries"].as_array().unwrap();

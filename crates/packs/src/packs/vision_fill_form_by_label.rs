@@ -24,7 +24,9 @@ use tokio::time::sleep;
 
 use crate::{
     Context, ModelBudget, ModelNeed, Pack, PackError, PackResult, Routing, RunEnd, SessionNeed,
-    form_field::{self, Field, by_label, conceal, enter, fill, focused, has_focus, is_fillable, value_of},
+    form_field::{
+        self, Field, by_label, conceal, enter, fill, focused, has_focus, is_fillable, value_of,
+    },
     page::PageUrl,
     vision_run::{Wanted, Watched, asked_model, open_first},
 };
@@ -286,10 +288,7 @@ impl Form<'_> {
 
     /// A model clicks a field. It ends as soon as a field was hit.
     async fn ask(&self, label: &str, max_steps: u32) -> PackResult<Run> {
-        let goal = Goal {
-            instruction: format!("Click the {label:?} field"),
-            ..Goal::default()
-        };
+        let goal = Goal { instruction: format!("Click the {label:?} field"), ..Goal::default() };
         let wanted = Wanted {
             goal,
             model: self.input.model.as_deref(),
@@ -375,7 +374,8 @@ impl Form<'_> {
                     done.check = "value";
                 }
                 Some(_) => {
-                    done.problem = Some("the field holds another value than it was given".to_owned());
+                    done.problem =
+                        Some("the field holds another value than it was given".to_owned());
                 }
                 None if has_focus(self.context, &located.field).await? => {
                     done.check = "focus";
@@ -467,7 +467,8 @@ impl Form<'_> {
     async fn submit(&self, name: &str) -> PackResult<()> {
         let find = Find { name: Some(name.to_owned()), ocr: false, ..Find::default() };
         let found = self.context.act(&find).await?.candidates;
-        let is_button = |role: &str| role.ends_with("button") || role == "link" || role == "menuitem";
+        let is_button =
+            |role: &str| role.ends_with("button") || role == "link" || role == "menuitem";
         let exact = |it: &str| it.trim().eq_ignore_ascii_case(name.trim());
         let mut buttons = found.iter().filter(|it| is_button(&it.role) && exact(&it.name));
         let (Some(button), None) = (buttons.next(), buttons.next()) else {

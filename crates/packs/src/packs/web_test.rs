@@ -397,7 +397,8 @@ impl Test<'_> {
         self.claims += 1;
         let Some(verified) = verify(self.context, self.input, PATIENCE_MS).await? else {
             self.note(step);
-            let reason = "the model says that it is done, but the test has no assertions or conditions";
+            let reason =
+                "the model says that it is done, but the test has no assertions or conditions";
             let reason = reason.to_owned();
             return Ok(Some(End { outcome: Outcome::Unverified, reason, question: None }));
         };
@@ -462,9 +463,7 @@ impl TestStep {
         let element = || Place::Element { reference: text("ref") };
         let action = match self.tool.as_str() {
             "browser_click" => Some(Action::clicks(Some(element()), Button::Left, 1)),
-            "browser_type" => {
-                Some(Action::Fill { at: element(), text: HIDDEN.to_owned() })
-            }
+            "browser_type" => Some(Action::Fill { at: element(), text: HIDDEN.to_owned() }),
             "browser_press" => Some(Action::key(&keys::shown(&text("key")))),
             "browser_navigate" => Some(Action::Navigate { url: text("url") }),
             _ => None,

@@ -1,9 +1,7 @@
 //! What callers read of a run.
 
 use helmdeck_vision::{Outcome, Step, eyes::Spent};
-use helmdeck_wire::{
-    SessionId, history::Actor, job::JobId, nature::Style, point::Pixel,
-};
+use helmdeck_wire::{SessionId, history::Actor, job::JobId, nature::Style, point::Pixel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;

@@ -266,7 +266,8 @@ async fn a_run_of_a_pack_is_watched_paused_and_answered_like_any_other() {
     assert_eq!(done["output"]["outcome"], "completed", "{done}");
     // People see where it clicks before it does.
     while listener.until("vision").await.data["target"] == Value::Null {}
-    let actions = ann.get(&format!("/api/v1/sessions/{}/actions", desk.id)).await.expect(200).text();
+    let actions =
+        ann.get(&format!("/api/v1/sessions/{}/actions", desk.id)).await.expect(200).text();
     assert!(actions.contains("openai/gpt-5.4 · step 1/6 · clicking"), "{actions}");
 }
 
