@@ -266,7 +266,7 @@ fn input_schema(tool: &Tool) -> JsonObject {
 }
 
 fn session_argument() -> Value {
-    json!({ "type": "string", "description": "Instead of the current session." })
+    json!({ "type": "string", "description": "Another session." })
 }
 
 /// The structure of a success. Answers that are no object stand in `result`.

@@ -43,19 +43,32 @@ pub fn portable(schema: &Value) -> Map<String, Value> {
 
 /// Limits of texts and lists, which a model seldom meets.
 const LENGTHS: [&str; 5] = ["maxItems", "maxLength", "minItems", "minLength", "pattern"];
-/// The largest number of a type, which says nothing.
-const LARGEST: f64 = i32::MAX as f64;
+/// Limits from here on say nothing.
+const LARGEST: f64 = u16::MAX as f64;
 
 /// A portable schema without limits that a model seldom meets: the server enforces them, and its
-/// errors name them. Of optional objects, it has the names and types of their fields.
+/// errors name them. Of optional objects, it has the names and types of their fields. Defaults that
+/// are false or empty are left out.
 pub fn concise(mut schema: Map<String, Value>) -> Map<String, Value> {
     leave_out_limits(&mut schema);
-    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
-    if let Some(Value::Object(fields)) = schema.get_mut("properties") {
-        let optional = fields.iter_mut().filter(|(name, _)| !required.contains(&json!(name)));
-        optional.flat_map(|(_, field)| inner(field)).for_each(|field| keep_types(field, 1));
-    }
+    shorten_optional(&mut schema);
     schema
+}
+
+/// Shortens optional objects, also those inside required ones.
+fn shorten_optional(schema: &mut Map<String, Value>) {
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    for (name, field) in
+        schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten()
+    {
+        match field.as_object_mut().filter(|_| required.contains(&json!(name))) {
+            Some(field) => shorten_optional(field),
+            None => inner(field).into_iter().for_each(|field| keep_types(field, 1)),
+        }
+    }
+    if let Some(Value::Object(items)) = schema.get_mut("items") {
+        shorten_optional(items);
+    }
 }
 
 fn leave_out_limits(schema: &mut Map<String, Value>) {
@@ -63,6 +76,8 @@ fn leave_out_limits(schema: &mut Map<String, Value>) {
         "additionalProperties" => value.is_object(),
         "maximum" => value.as_f64().is_some_and(|most| most < LARGEST),
         "minimum" => value.as_f64().is_some_and(|least| least != 0.0 && least > -LARGEST),
+        // What is left out is false or empty.
+        "default" => ![json!(false), json!({}), json!([]), json!("")].contains(value),
         key => !LENGTHS.contains(&key),
     });
     schemas_in(schema).into_iter().filter_map(Value::as_object_mut).for_each(leave_out_limits);
@@ -277,96 +292,4 @@ fn rewrite_union(schema: &mut Map<String, Value>, definitions: &Value, depth: us
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn references_nulls_unions_and_notes_are_gone() {
-        let schema = json!({
-            "$schema": "x", "type": "object", "anyOf": [{ "required": ["a"] }, { "required": ["b"] }],
-            "$defs": { "B": { "type": "string", "enum": ["l", "r"], "description": "Side." } },
-            "properties": {
-                "a": { "$ref": "#/$defs/B", "default": "l" },
-                "b": { "anyOf": [{ "$ref": "#/$defs/B" }, { "type": "null" }], "description": "Mine." },
-                "c": { "type": ["integer", "null"], "format": "uint32", "default": null, "x-error": "e" },
-                "d": { "type": "array" },
-            },
-        });
-
-        let portable = Value::Object(portable(&schema));
-
-        assert_eq!(
-            portable,
-            json!({
-                "type": "object",
-                "properties": {
-                    "a": { "type": "string", "enum": ["l", "r"], "description": "Side.", "default": "l" },
-                    "b": { "type": "string", "enum": ["l", "r"], "description": "Mine." },
-                    "c": { "type": "integer" },
-                    "d": { "type": "array", "items": {} },
-                },
-            })
-        );
-    }
-
-    #[test]
-    fn a_brief_schema_keeps_names_types_and_the_first_sentence() {
-        let schema = json!({
-            "type": "object", "additionalProperties": false, "required": ["a"],
-            "properties": {
-                "a": { "type": "string", "maxLength": 9, "description": "One. Two." },
-                "b": { "type": "array", "items": { "type": "string", "description": "Deep." } },
-                "c": { "type": "object", "additionalProperties": { "type": "string" } },
-            },
-        });
-        let brief = Value::Object(brief(schema.as_object().unwrap().clone()));
-        assert_eq!(
-            brief,
-            json!({
-                "type": "object", "required": ["a"],
-                "properties": {
-                    "a": { "type": "string", "description": "One." },
-                    "b": { "type": "array", "items": { "type": "string" } },
-                    "c": { "type": "object", "additionalProperties": { "type": "string" } },
-                },
-            })
-        );
-    }
-
-    #[test]
-    fn a_declared_schema_has_no_maps_and_nothing_beside_a_union() {
-        let part = json!({ "type": "object", "properties": { "at": { "type": "string" } } });
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "a": { "type": "object", "additionalProperties": part, "description": "Parts." },
-                "b": {
-                    "anyOf": [{ "type": "string", "description": "A line." }, { "type": "integer" }],
-                    "description": "What.", "default": 1,
-                },
-                "c": { "type": "number", "exclusiveMinimum": 0 },
-            },
-        });
-        let declared = Value::Object(declared(portable(&schema)));
-        assert_eq!(
-            declared["properties"],
-            json!({
-                "a": { "type": "object", "description": "Parts. Each value is an object with `at`." },
-                "b": {
-                    "anyOf": [{ "type": "string", "description": "What. A line." }, { "type": "integer" }],
-                },
-                "c": { "type": "number" },
-            })
-        );
-    }
-
-    #[test]
-    fn a_schema_that_refers_to_itself_ends() {
-        let schema = json!({
-            "type": "object",
-            "$defs": { "N": { "type": "object", "properties": { "n": { "$ref": "#/$defs/N" } } } },
-            "properties": { "n": { "$ref": "#/$defs/N" } },
-        });
-        assert!(Value::Object(portable(&schema)).to_string().len() < 2000);
-    }
-}
+mod tests;
