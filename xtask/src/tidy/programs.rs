@@ -21,7 +21,7 @@ const TESTS: [&str; 6] = ["runtime", "build", "web", "documents", "media", "test
 const ALL: [&str; 8] = ["runtime", "build", "web", "documents", "media", "test", "fresh", "corpus"];
 
 /// Packages whose programs have other names, with the programs we use.
-const PACKAGES: [(&str, &[&str]); 19] = [
+const PACKAGES: [(&str, &[&str]); 20] = [
     ("at-spi2-core", &["at-spi-bus-launcher"]),
     ("bubblewrap", &["bwrap"]),
     ("build-essential", &["cc", "gcc", "make"]),
@@ -35,6 +35,7 @@ const PACKAGES: [(&str, &[&str]); 19] = [
     ("poppler-utils", &["pdfinfo", "pdftohtml", "pdftoppm"]),
     ("procps", &["pgrep", "ps"]),
     ("python3-pip", &["pip", "python3"]),
+    ("python3-venv", &["python3"]),
     ("tesseract-ocr", &["tesseract"]),
     ("tigervnc-scraping-server", &["X0tigervnc"]),
     ("tigervnc-standalone-server", &["Xtigervnc"]),
