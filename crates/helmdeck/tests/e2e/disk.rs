@@ -162,6 +162,7 @@ async fn a_job_on_a_full_disk_works_until_its_result_is_saved() {
     let script = "until [ -e /tmp/go ]; do sleep 0.1; done; head -c 100000 /dev/zero | tr '\\0' x";
     let mut input = json!({
         "_session_id": desk.id, "clone_path": "/tmp", "command": ["sh", "-c", script], "wait_s": 0,
+        "max_output_bytes": 200_000,
     });
     let job = client.post("/api/v1/packs/cmd.run", &input).await.expect(202).json();
     let path = format!("/api/v1/jobs/{}", job["job_id"].as_str().unwrap());

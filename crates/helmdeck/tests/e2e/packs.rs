@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fs, path::Path, process::Command, time::Duration};
 
-use helmdeck_testkit::{Client, Process, eventually};
+use helmdeck_testkit::{Client, Installation, Page, Process, Server, Site, eventually};
 use serde_json::{Value, json};
 
 use crate::packages::{Index, available, server};
@@ -206,4 +206,46 @@ async fn code_runs_with_the_real_programs_and_wrong_input_says_what_is_wrong() {
     }
     let listed = output(&agent, "fs.list", with(json!({ "glob": "docs/*" }))).await;
     assert_eq!(listed["files"], json!(["docs/a.md"]), "nothing was left behind");
+}
+
+#[tokio::test]
+async fn a_secret_that_packs_used_is_not_in_the_log() {
+    const SECRET: &str = "sk-0123456789-SECRET-of-packs";
+    let site = Site::start(|_| Page::html("{}")).await;
+    let host = site.address().to_string();
+    let url = format!("http://{host}");
+    let logs = tempfile::tempdir().unwrap();
+    let log = logs.path().join("server.log");
+    let env = [
+        Site::REACHABLE,
+        ("HELMDECK_LOG", "debug"),
+        ("HELMDECK_GITHUB_API_URL", url.as_str()),
+        ("HELMDECK_RESEND_API_URL", url.as_str()),
+    ];
+    let server = Server::start_logging(Installation::new(), &env, log.clone());
+    let agent = server.client("agent", "sessions:*,vault:*");
+    for name in ["github-token", "resend-api-key", "service-key"] {
+        let body =
+            json!({ "name": name, "type": "api_key", "host_pattern": host, "value": SECRET });
+        agent.post("/api/v1/vault/credentials", &body).await.expect(201);
+    }
+    let header = json!({ "Authorization": "Bearer ${vault:service-key}" });
+    for (pack, input) in [
+        ("github.get_issue", json!({ "repo": "a/b", "issue_number": 1 })),
+        (
+            "email.send",
+            json!({ "to": "a@example.com", "from": "b@example.com", "subject": "s", "text": "t" }),
+        ),
+        ("http.fetch", json!({ "url": format!("{url}/x"), "headers": header })),
+    ] {
+        // The answers of this site make no sense to some of them.
+        agent.post(&format!("/api/v1/packs/{pack}"), &input).await;
+    }
+    let used = "/api/v1/audit?event_type=credential.used";
+    let used = server.admin().get(used).await.expect(200).json();
+    assert_eq!(used["count"], 3, "{used}");
+    assert!(!used.to_string().contains(SECRET));
+    let written = fs::read_to_string(&log).unwrap();
+    assert!(written.contains("Job ended"), "{written}");
+    assert!(!written.contains(SECRET), "{written}");
 }
