@@ -164,7 +164,7 @@ async fn check_marks(
         // Files keep their name when they are written again, which is declared safe.
         let marks = match number % 5 {
             0 | 1 => lines(&number.to_string()),
-            2 => lines(&mark(round, number).trim_start_matches('/')),
+            2 => lines(mark(round, number).trim_start_matches('/')),
             _ => visited(&mark(round, number)),
         };
         match completed.get(&number) {

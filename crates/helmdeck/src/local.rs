@@ -72,7 +72,8 @@ mod here {
     pub fn is_here(config: &Config, authority: &Authority) -> bool {
         let host = authority.host().trim_matches(['[', ']']);
         let ip = host.parse::<IpAddr>();
-        let own = |ip| authority.port_u16().is_some_and(|it| SocketAddr::new(ip, it) == config.addr);
+        let own =
+            |ip| authority.port_u16().is_some_and(|it| SocketAddr::new(ip, it) == config.addr);
         match ip {
             Ok(ip) => ip.is_loopback() || own(ip),
             Err(_) => host.eq_ignore_ascii_case("localhost"),

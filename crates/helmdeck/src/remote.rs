@@ -268,7 +268,8 @@ mod tests {
             assert!(refused.contains(&format!("helmdeck login {url}")), "{refused}");
             assert!(open(url, Some(&given)).is_ok(), "{url}");
         }
-        let local = ["http://10.1.2.3:3000", "http://127.0.0.1:9", "https://[::1]/", "http://localhost"];
+        let local =
+            ["http://10.1.2.3:3000", "http://127.0.0.1:9", "https://[::1]/", "http://localhost"];
         for url in local {
             assert!(open(url, None).is_ok(), "{url}");
         }

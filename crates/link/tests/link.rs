@@ -164,7 +164,8 @@ async fn pictures_arrive_whole_and_one_without_bounds_is_refused() {
     let (link, mut guest) = link();
     let guest = async {
         let mut stream = guest.asked().await;
-        let switch = b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n";
+        let switch =
+            b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n";
         stream.write_all(switch).await.unwrap();
         for piece in [&[0, 0][..], &[0, 3, 1], &[2, 3, 0, 0, 0, 0], &[255, 255, 255, 255]] {
             stream.write_all(piece).await.unwrap();

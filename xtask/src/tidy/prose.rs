@@ -12,7 +12,7 @@ const WORDS: [(&str, &str); 2] = halves![
     "some" "body" "write \"a user\", \"a caller\" or \"another\"",
     "who" "ever" "write \"anyone who\"",
 ];
-/// Refused at the end of a clause: `a server of its own.`
+/// Refused at the end of a clause; `in the name of its own session` is allowed.
 const ENDINGS: [(&str, &str); 2] = halves![
     "of its" " own" "write \"its own …\" or \"a separate …\"",
     "of their" " own" "write \"their own …\" or \"a separate …\"",
@@ -42,6 +42,6 @@ fn has_word(line: &str, word: &str) -> bool {
 fn ends_clause(line: &str, ending: &str) -> bool {
     line.match_indices(ending).any(|(at, _)| {
         let after = line.get(at + ending.len()..).and_then(|text| text.chars().next());
-        after.is_none_or(|c| ".,:;!?)<\"".contains(c))
+        after.is_none_or(|c| ".,:;!?)<".contains(c))
     })
 }

@@ -104,7 +104,8 @@ impl<'a> Subject<'a> {
             }
             "show_credential" | "rotate_credential" | "delete_credential" | "list_grants"
             | "add_grant" | "remove_grant" | "list_usage" => {
-                let made = json!({ "name": desk.id, "host_pattern": "a.example", "value": "x y z" });
+                let made = json!({ "name": desk.id, "type": "api_key",
+                    "host_pattern": "a.example", "value": "a secret" });
                 let made = person.post("/api/v1/vault/credentials", &made).await.expect(201);
                 id = text(&made.json(), "id");
                 if operation == "remove_grant" {

@@ -73,7 +73,8 @@ async fn a_program_in_a_session_has_the_input_output_and_exit_code_of_the_comman
     assert_eq!((&asked[0].stdin, asked[1].stdin.as_deref()), (&None, Some("hello\n")));
 
     let shown: Value =
-        serde_json::from_str(&text(&helmdeck(&url, &token, &["session", "show", &id], ""))).unwrap();
+        serde_json::from_str(&text(&helmdeck(&url, &token, &["session", "show", &id], "")))
+            .unwrap();
     assert_eq!(shown["id"], json!(id));
     let none = helmdeck(&url, &token, &["session", "exec", "sess-none", "--", "true"], "");
     let said = String::from_utf8_lossy(&none.stderr).into_owned();
@@ -90,7 +91,8 @@ async fn a_page_is_opened_tools_are_listed_as_json_and_commands_are_completed() 
 
     let folder = tempfile::tempdir().unwrap();
     let opener = folder.path().join("xdg-open");
-    std::fs::write(&opener, "#!/bin/sh\nexec printf '%s' \"$1\" > \"$(dirname \"$0\")/opened\"\n").unwrap();
+    std::fs::write(&opener, "#!/bin/sh\nexec printf '%s' \"$1\" > \"$(dirname \"$0\")/opened\"\n")
+        .unwrap();
     std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new(binary());
     command.args(["session", "open", &id]).env("HELMDECK_URL", &url).env("HELMDECK_TOKEN", &token);
@@ -111,7 +113,7 @@ async fn a_page_is_opened_tools_are_listed_as_json_and_commands_are_completed() 
     assert!(click["input_schema"]["properties"]["x"].is_object(), "{click}");
     for shell in ["bash", "zsh", "fish"] {
         let script = text(&helmdeck(&url, &token, &["completion", shell], ""));
-        assert!(script.contains("forward") && script.contains("--interactive"), "{shell}");
+        assert!(script.contains("forward") && script.contains("interactive"), "{shell}");
     }
 }
 

@@ -25,9 +25,8 @@ struct Envelope {
 /// Parses one message. Only known fields are accepted.
 pub fn read(text: &str) -> Result<CastRequest, String> {
     let envelope = input::read_text(text);
-    let Envelope { method, params } = envelope.map_err(|refused| {
-        format!("{}; expected {{\"method\", \"params\"}}", refused.message)
-    })?;
+    let Envelope { method, params } = envelope
+        .map_err(|refused| format!("{}; expected {{\"method\", \"params\"}}", refused.message))?;
     match method.as_str() {
         "Input.dispatchMouseEvent" => fields(&method, params).map(CastRequest::Mouse),
         "Input.dispatchKeyEvent" => fields(&method, params).map(CastRequest::Key),

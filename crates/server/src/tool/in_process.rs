@@ -49,7 +49,8 @@ impl InProcess {
         args: Map<String, Value>,
     ) -> ApiResult<Bytes> {
         let mut headers = HeaderMap::new();
-        let bearer = HeaderValue::try_from(format!("Bearer {token}")).map_err(ApiError::internal)?;
+        let bearer =
+            HeaderValue::try_from(format!("Bearer {token}")).map_err(ApiError::internal)?;
         headers.insert(AUTHORIZATION, bearer);
         let claims = identify(&self.app, &Method::POST, &headers)?;
         let address = Address::of(&self.app, &headers);
