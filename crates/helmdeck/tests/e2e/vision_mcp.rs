@@ -13,7 +13,7 @@ const SEARCH: &str = "<!doctype html><title>Search</title>
     <style>* { font: 32px monospace; outline: none; caret-color: transparent } body { margin: 60px }
     input { width: 500px; border: 2px solid black } button { margin-top: 200px; width: 200px }</style>
     <input aria-label=Query><br><button onclick=\"location.href = '/' + document.querySelector('input').value\">
-    Look it up</button>";
+    Submit</button>";
 
 /// Four bytes per pixel, of a part of the operator's picture.
 fn part(picture: &[u8], width: usize, rect: &Value) -> Vec<u8> {
@@ -104,7 +104,7 @@ async fn the_operator_sees_the_cursor_and_the_typing_of_an_mcp_client() {
     assert_ne!(part(&operator.picture().await, width, &blank), without, "the cursor is shown");
 
     let goal = json!({
-        "goal": "Click Look it up", "_session_id": id, "model": "gemini/gemini-3.5-flash",
+        "goal": "Click Submit", "_session_id": id, "model": "gemini/gemini-3.5-flash",
         "success": { "all": [{ "check": "text_visible", "text": "You searched for helmdeck" }] },
     });
     let done = agent.ask_tool(click_anywhere.as_str().unwrap(), goal).await;
