@@ -76,6 +76,9 @@ impl Port {
             .route("/json/new", any(new_page))
             .route("/json/activate/{target}", any(activate))
             .route("/json/close/{target}", any(close))
+            // ChromeDriver leaves the id out.
+            .route("/devtools/browser", get(connect))
+            .route("/devtools/browser/", get(connect))
             .route("/devtools/browser/{browser}", get(connect))
             .route("/devtools/page/{target}", get(connect_page))
             .layer(local)
@@ -180,7 +183,9 @@ async fn local_only(State(port): State<Port>, request: Request, next: Next) -> R
 
 fn trusted(headers: &HeaderMap, number: u16) -> bool {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-    let host = text(header::HOST).is_some_and(|host| is_here(host, number));
+    // ChromeDriver leaves the port out; browsers never do.
+    let bare = |host: &str| ["127.0.0.1", "localhost", "[::1]"].contains(&host);
+    let host = text(header::HOST).is_some_and(|host| is_here(host, number) || bare(host));
     let origin = text(header::ORIGIN).is_none_or(|origin| {
         let uri = origin.parse::<Uri>().unwrap_or_default();
         uri.authority().is_some_and(|authority| is_here(authority.as_str(), number))
@@ -230,11 +235,7 @@ async fn close(
     Ok("Target is closing")
 }
 
-async fn connect(
-    State(port): State<Port>,
-    Path(_): Path<String>,
-    upgrade: WebSocketUpgrade,
-) -> Result<Response, Refused> {
+async fn connect(State(port): State<Port>, upgrade: WebSocketUpgrade) -> Result<Response, Refused> {
     let path = port.path("");
     port.carry(path, upgrade).await
 }
@@ -267,6 +268,7 @@ mod tests {
             super::trusted(&headers, 9222)
         };
         assert!(trusted("127.0.0.1:9222", None) && trusted("localhost:9222", None));
+        assert!(trusted("127.0.0.1", None) && !trusted("evil.example", None));
         assert!(trusted("127.0.0.1:9222", Some("http://127.0.0.1:9222")));
         // A foreign name that resolves to this machine.
         assert!(!trusted("evil.example:9222", None));
