@@ -1,9 +1,11 @@
 //! OpenAI Responses.
 
+mod indexes;
 pub mod reply;
 pub mod request;
 pub mod stream;
 
+pub use indexes::Indexes;
 use serde_json::{Value, json};
 
 use crate::{
