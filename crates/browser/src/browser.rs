@@ -15,11 +15,11 @@ use std::{
 use helmdeck_cdp::Current;
 use helmdeck_wire::{
     browser::{
-        Acted, ClickElement, Clicked, ConcealField, Concealed, Emulate, Emulated, Emulation, Execute, Executed, ExportState,
-        Extract, Extracted, HoverElement, ImportState, Imported, Interact, Interaction, Markdown,
-        MarkdownText, Navigate, Navigated, PageScreenshot, Patience, Pdf, PdfDocument, PressKeys,
-        SelectOptions, Selected, Snapshot, SnapshotText, StorageState, TabAction, TabId, TabList,
-        Tabs, TypeInto, UploadFiles, WaitFor, Waited,
+        Acted, ClickElement, Clicked, ConcealField, Concealed, Emulate, Emulated, Emulation,
+        Execute, Executed, ExportState, Extract, Extracted, HoverElement, ImportState, Imported,
+        Interact, Interaction, Markdown, MarkdownText, Navigate, Navigated, PageScreenshot,
+        Patience, Pdf, PdfDocument, PressKeys, SelectOptions, Selected, Snapshot, SnapshotText,
+        StorageState, TabAction, TabId, TabList, Tabs, TypeInto, UploadFiles, WaitFor, Waited,
     },
     control::Hands,
     pointer::Button,

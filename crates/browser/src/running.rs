@@ -113,7 +113,9 @@ impl Running {
         let downloads = async {
             match owner {
                 Owner::Agent => Ok(()),
-                Owner::Session | Owner::Attached => set_downloads(&cdp, home.as_deref(), left).await,
+                Owner::Session | Owner::Attached => {
+                    set_downloads(&cdp, home.as_deref(), left).await
+                }
             }
         };
         // An earlier client on this connection may have enabled discovery. Turning it off first

@@ -264,9 +264,10 @@ mod tests {
         let mut settings = Settings::default();
         let page = SessionId::from("page");
         let offline = r#"{"offline":true,"latency":0}"#;
-        for (method, params) in
-            [("WebAuthn.enable", r#"{"enableUI":false}"#), ("Network.overrideNetworkState", offline)]
-        {
+        for (method, params) in [
+            ("WebAuthn.enable", r#"{"enableUI":false}"#),
+            ("Network.overrideNetworkState", offline),
+        ] {
             assert_eq!(settings.call(&page, method, params, false), Ok(Turn::Pass));
         }
         let undo = settings.undo();

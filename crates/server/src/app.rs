@@ -120,6 +120,15 @@ impl Deref for App {
     }
 }
 
+async fn settings(
+    config: &Config,
+    store: &Store,
+    models: &Gateway,
+) -> Result<Settings, ServerError> {
+    let pinned = models.settings().pinned.clone();
+    Ok(Settings::load(store.clone(), config.live.browser_passthrough, pinned).await?)
+}
+
 impl App {
     pub(crate) async fn build(
         config: &Config,
@@ -160,9 +169,7 @@ impl App {
         )?;
         let table: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
         let tools = all_tools(&table, &packs);
-        let pinned = models.settings().pinned.clone();
-        let configured = config.live.browser_passthrough;
-        let settings = Settings::load(store.clone(), configured, pinned).await?;
+        let settings = settings(config, &store, &models).await?;
         let parts = Parts {
             token_use: TokenUse::default(),
             mcp_clients: McpClients::load(&store, sessions.events().clone()).await?,

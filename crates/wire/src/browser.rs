@@ -13,8 +13,9 @@ mod state;
 mod tab;
 
 pub use element::{
-    ClickElement, Clicked, ConcealField, Concealed, Extract, ExtractFormat, Extracted, Hit, HoverElement, Interact,
-    Interaction, Pixel, PressKeys, SelectOptions, Selected, TypeInto, UploadFiles,
+    ClickElement, Clicked, ConcealField, Concealed, Extract, ExtractFormat, Extracted, Hit,
+    HoverElement, Interact, Interaction, Pixel, PressKeys, SelectOptions, Selected, TypeInto,
+    UploadFiles,
 };
 pub use emulate::{ColorScheme, Emulate, Emulated, Emulation, Geolocation};
 pub use page::{

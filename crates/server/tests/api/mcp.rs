@@ -76,9 +76,8 @@ async fn two_callers_share_neither_sessions_nor_resources_nor_the_current_sessio
 
     // The same name means another session for each of them.
     let (anns, bobs) = (server.token("ann", "sessions:*"), server.token("bob", "sessions:*"));
-    let work = |token: &String| {
-        McpClient::modern(server.address, token.clone()).at("/mcp?session=work")
-    };
+    let work =
+        |token: &String| McpClient::modern(server.address, token.clone()).at("/mcp?session=work");
     let shared = session_of(&work(&anns).ok("session-create", json!({})).await);
     let none = work(&bobs).error("session-show", json!({})).await;
     assert_eq!(none["error"], "missing_session_id");

@@ -73,6 +73,9 @@ async fn enums_are_enums_and_any_value_is_an_object_so_that_generators_accept_th
         if variants.unwrap_or_default().iter().any(|variant| variant.get("const").is_some()) {
             wrong.push(format!("{place}: oneOf of const"));
         }
+        if object.contains_key("*/*") {
+            wrong.push(format!("{place}: a media type that generators do not know"));
+        }
         let bare = ["schema", "items", "additionalProperties"];
         let bare = bare.iter().filter(|key| object.get(**key) == Some(&Value::Bool(true)));
         wrong.extend(bare.map(|key| format!("{place}/{key}: bare `true`")));
