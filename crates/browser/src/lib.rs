@@ -6,7 +6,6 @@
 
 mod address;
 mod any_tab;
-mod asked;
 mod attach;
 mod browser;
 mod browser_session;
@@ -33,6 +32,7 @@ mod network;
 mod observe;
 mod page;
 mod page_action;
+mod page_requests;
 mod pdf;
 mod picture;
 mod pointer;

@@ -20,8 +20,8 @@ use tokio::{
 
 pub(crate) use crate::frames::Frame;
 use crate::{
-    BrowserError, asked::Asked, context::Context, frames::Frames, loading::Loading,
-    network::Network, refs::Refs, tabs::Target,
+    BrowserError, context::Context, frames::Frames, loading::Loading, network::Network,
+    page_requests::PageRequests, refs::Refs, tabs::Target,
 };
 
 /// Limit on dialogs reported for one call.
@@ -54,7 +54,7 @@ pub(crate) struct State {
     /// Whether the tab goes to another document.
     pub loading: Loading,
     /// The requests that actions cause.
-    pub asked: Asked,
+    pub asked: PageRequests,
     /// The dialog that waits for an answer.
     pub dialog: Option<Opening>,
     /// The renderer process died; a navigation starts another.
@@ -92,7 +92,7 @@ impl Page {
             frames: Frames::of(&session, &tab.0, &target.url),
             network: Network::new(now),
             loading: Loading::new(),
-            asked: Asked::default(),
+            asked: PageRequests::default(),
             dialog: None,
             crashed: false,
             visits: Vec::new(),

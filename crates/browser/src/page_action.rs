@@ -47,14 +47,14 @@ pub(crate) struct PageAction {
     events: EventStream,
     /// Events of tabs that open meanwhile.
     opened: EventStream,
-    way: Way,
+    way: PendingNavigation,
     /// Downloads that began earlier do not belong to this action.
     begun: Mark,
 }
 
 /// The page's pending navigation and windows.
 #[derive(Default)]
-struct Way {
+struct PendingNavigation {
     under_way: bool,
     /// Requested windows that have not opened yet.
     windows: usize,
@@ -97,7 +97,7 @@ impl PageAction {
         let opened = running.cdp.events(None).only("Target.targetCreated");
         let begun = running.known.downloads.lock().mark();
         let visiting = Some(page.visit(accept_dialogs).await);
-        let (on_screen, way) = (false, Way::default());
+        let (on_screen, way) = (false, PendingNavigation::default());
         Self { running, page, deadline, on_screen, visiting, events, opened, way, begun }
     }
 
@@ -112,7 +112,7 @@ impl PageAction {
         }
         let events = page.events().only("Page.");
         let opened = running.cdp.events(None).only("Target.targetCreated");
-        let (way, begun) = (Way::default(), running.known.downloads.lock().mark());
+        let (way, begun) = (PendingNavigation::default(), running.known.downloads.lock().mark());
         let (on_screen, visiting) = (false, None);
         Ok(Self { running, page, deadline, on_screen, visiting, events, opened, way, begun })
     }
@@ -247,7 +247,7 @@ impl PageAction {
     }
 }
 
-impl Way {
+impl PendingNavigation {
     fn goes(&mut self, event: &Event, main: &str) {
         match event.method.as_str() {
             "Page.frameRequestedNavigation"

@@ -18,12 +18,12 @@ use crate::{
     error::{GatewayError, Trigger},
     estimate,
     family::Target,
-    gateway::{Answer, Asked, Gateway, IGNORED, INSTEAD_OF, MODEL},
+    gateway::{Answer, Gateway, IGNORED, INSTEAD_OF, MODEL, ModelRequest},
     meter::Meter,
     model_id::ModelId,
     models::Facts,
     provider::Provider,
-    streaming::{Streaming, Way},
+    streaming::{StreamSettings, Streaming},
     upstream::{self, MAX_ANSWER, MAX_ERROR, Outgoing},
 };
 
@@ -54,7 +54,7 @@ struct Prepared {
 
 /// Everything about one call that its tries share.
 struct Attempt<'a> {
-    asked: &'a Asked,
+    asked: &'a ModelRequest,
     provider: &'a Provider,
     id: &'a ModelId,
     instead_of: Option<&'a ModelId>,
@@ -70,7 +70,7 @@ impl Gateway {
     /// Calls one model. Failures that `later` models are for are not tried again here.
     pub(crate) async fn attempt(
         &self,
-        asked: &Asked,
+        asked: &ModelRequest,
         id: &ModelId,
         instead_of: Option<&ModelId>,
         later: &[Trigger],
@@ -320,7 +320,7 @@ impl Attempt<'_> {
         created: i64,
     ) -> Result<Answer, GatewayError> {
         let Prepared { family, passes, with_usage, .. } = &self.prepared;
-        let way = Way {
+        let way = StreamSettings {
             from: *family,
             to: self.asked.family,
             id: self.name.clone(),
@@ -338,7 +338,7 @@ impl Attempt<'_> {
 
 /// Writes the request for a provider.
 fn prepare(
-    asked: &Asked,
+    asked: &ModelRequest,
     provider: &Provider,
     id: &ModelId,
     facts: Option<&Facts>,
@@ -367,7 +367,7 @@ fn prepare(
 }
 
 /// The request of a client in the family of the provider, for this model.
-fn passed(asked: &Asked, provider: &Provider, model: &str) -> Body {
+fn passed(asked: &ModelRequest, provider: &Provider, model: &str) -> Body {
     let mut body = asked.body.clone();
     match asked.family {
         Family::Gemini => {

@@ -63,7 +63,7 @@ pub(crate) struct Shared {
 pub type Now = Arc<dyn Fn() -> OffsetDateTime + Send + Sync>;
 
 /// A request of a client.
-pub struct Asked {
+pub struct ModelRequest {
     /// Who asks.
     pub caller: Caller,
     /// How.
@@ -144,7 +144,7 @@ impl Gateway {
     }
 
     /// Calls a model, or those that stand in for it.
-    pub async fn ask(&self, asked: Asked) -> Result<Answer, GatewayError> {
+    pub async fn ask(&self, asked: ModelRequest) -> Result<Answer, GatewayError> {
         let wanted = self.wanted(&asked.body)?;
         let rule = self.shared.settings.rule(&wanted);
         let others = rule.map(|rule| rule.fallbacks.as_slice()).unwrap_or_default();

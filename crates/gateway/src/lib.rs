@@ -40,7 +40,7 @@ pub use budget::{Run, WINDOW};
 pub use catalogue::no_models;
 pub use error::{GatewayError, Trigger, add_key};
 pub use family::Family;
-pub use gateway::{Answer, AnswerBody, Asked, Gateway, Now, SHOULD_RETRY};
+pub use gateway::{Answer, AnswerBody, Gateway, ModelRequest, Now, SHOULD_RETRY};
 pub use invalid::{Invalid, Malformed};
 pub use model_id::{MODEL_ID_EXPECTED, MODEL_ID_PATTERN, ModelId};
 pub use models::{Facts, Models, dollars, nanos};

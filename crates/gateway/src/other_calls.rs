@@ -14,7 +14,7 @@ use crate::{
     budget::Claim,
     conversation::Usage,
     error::GatewayError,
-    gateway::{Answer, Asked, Gateway, MODEL},
+    gateway::{Answer, Gateway, MODEL, ModelRequest},
     gemini::embeddings,
     json::count,
     meter::Meter,
@@ -25,7 +25,7 @@ use crate::{
 
 impl Gateway {
     /// Embeddings, in the API of OpenAI.
-    pub async fn embed(&self, asked: Asked) -> Result<Answer, GatewayError> {
+    pub async fn embed(&self, asked: ModelRequest) -> Result<Answer, GatewayError> {
         if asked.body.value("model").is_none() {
             return Err(Invalid::new("model", "it is missing").into());
         }
@@ -81,7 +81,7 @@ impl Gateway {
     }
 
     /// Counts the tokens of a request of Messages: by the provider, or else by our estimate.
-    pub async fn count_tokens(&self, asked: Asked) -> Result<Answer, GatewayError> {
+    pub async fn count_tokens(&self, asked: ModelRequest) -> Result<Answer, GatewayError> {
         let id = self.wanted(&asked.body)?;
         let provider = self.provider(&id)?;
         if provider.families.first() != Some(&Family::Messages) {
@@ -97,7 +97,7 @@ impl Gateway {
 
     async fn small_meter(
         &self,
-        asked: &Asked,
+        asked: &ModelRequest,
         id: &ModelId,
         provider: &Provider,
         tokens: u64,
@@ -136,7 +136,7 @@ impl Gateway {
     /// Sends a request once, and reads the whole answer.
     async fn send_whole(
         &self,
-        asked: &Asked,
+        asked: &ModelRequest,
         provider: &Provider,
         path: &str,
         body: Vec<u8>,

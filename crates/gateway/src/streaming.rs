@@ -47,7 +47,7 @@ pub struct Streaming {
 }
 
 /// How a stream is read and written.
-pub struct Way {
+pub struct StreamSettings {
     /// The family of the provider.
     pub from: Family,
     /// The family of the client.
@@ -80,7 +80,7 @@ impl Streaming {
     pub async fn begin(
         provider: &str,
         body: Incoming,
-        way: &Way,
+        way: &StreamSettings,
         meter: Meter,
         permit: Permit,
     ) -> Result<Self, GatewayError> {

@@ -13,8 +13,8 @@ mod gather;
 mod hit;
 mod legend;
 mod ocr;
-mod place;
 mod reader;
+mod window_of;
 
 use std::sync::Arc;
 

@@ -27,6 +27,8 @@ const SELDOM: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Desktop,
+    /// The elements of the desktop. The picture is not read, which takes seconds.
+    Elements,
     Page,
 }
 
@@ -63,7 +65,14 @@ impl Guest {
             // Created before the look, so that a change during it is not missed.
             let next = changes.next();
             let looked = Instant::now();
-            let verified = self.look_at_all(at, all, any, begun).await?;
+            let verified = match at {
+                Place::Desktop => select! {
+                    verified = self.look_at_all(at, all, any, begun) => verified?,
+                    // What appears as an element meanwhile needs no reading.
+                    verified = self.elements_that_hold(all, any, begun, &changes) => verified?,
+                },
+                at => self.look_at_all(at, all, any, begun).await?,
+            };
             let now = Instant::now();
             if verified.holds || now >= deadline {
                 return Ok(verified);
@@ -76,6 +85,25 @@ impl Guest {
                 () = sleep_until(latest.into()) => {}
             }
             sleep_until((now + pause).min(deadline).into()).await;
+        }
+    }
+
+    /// Looks at the elements of the desktop after each change, until the conditions hold.
+    async fn elements_that_hold(
+        &self,
+        all: &[Condition],
+        any: &[Condition],
+        begun: Instant,
+        changes: &Changes,
+    ) -> Result<Verified, GuestError> {
+        loop {
+            let next = changes.next();
+            sleep_until((Instant::now() + PAUSE).into()).await;
+            let verified = self.look_at_all(Place::Elements, all, any, begun).await?;
+            if verified.holds {
+                return Ok(verified);
+            }
+            next.await;
         }
     }
 

@@ -21,7 +21,7 @@ use crate::{
     local::Config,
     remote::Remote,
     rest::DEADLINE,
-    server_args::ServerArgs,
+    server_choice::ServerArgs,
     table::Table,
     token_options::duration,
     tools::{block_on, call_tool, print_json},

@@ -28,7 +28,7 @@ use tokio_tungstenite::tungstenite::{
 
 use crate::{
     remote::{NoSocket, Remote, Socket},
-    server_args::ServerArgs,
+    server_choice::ServerArgs,
 };
 use streams::Streams;
 

@@ -15,7 +15,7 @@ use http::StatusCode;
 use tokio::{net::TcpListener, sync::watch, time::sleep};
 
 use crate::{
-    local::Config, remote::Remote, server_args::ServerArgs, stop_signal::stop_signal,
+    local::Config, remote::Remote, server_choice::ServerArgs, stop_signal::stop_signal,
     transfer::Refused,
 };
 use files::Files;

@@ -22,7 +22,7 @@ use crate::{
     local::Config,
     remote::Remote,
     rest::{DEADLINE, ask, post},
-    server_args::ServerArgs,
+    server_choice::ServerArgs,
     table::Table,
     token_options,
     tools::block_on,

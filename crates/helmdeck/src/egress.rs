@@ -9,7 +9,7 @@ use helmdeck_wire::{
     egress::{EgressTested, TestEgress},
 };
 
-use crate::{remote::NoSocket, rest, server_args::ServerArgs};
+use crate::{remote::NoSocket, rest, server_choice::ServerArgs};
 
 /// What to test.
 #[derive(clap::Subcommand)]

@@ -20,7 +20,7 @@ use crate::{
     mcp::sse::Parser,
     remote::Remote,
     rest,
-    server_args::ServerArgs,
+    server_choice::ServerArgs,
     tools::{block_on, call_tool, escape, print_json},
 };
 

@@ -19,7 +19,7 @@ use tokio_tungstenite::tungstenite::Message;
 use crate::{
     local::Config,
     remote::{NoSocket, Remote, Socket},
-    server_args::ServerArgs,
+    server_choice::ServerArgs,
     stop_signal::stop_signal,
 };
 

@@ -11,7 +11,7 @@ use crate::{
     job_progress::{exit_code, follow},
     local::Config,
     remote::Remote,
-    server_args::ServerArgs,
+    server_choice::ServerArgs,
     table::Table,
     tools::{block_on, call_tool, print_json},
 };

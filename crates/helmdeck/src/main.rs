@@ -36,7 +36,7 @@ mod remote;
 mod rest;
 #[cfg(feature = "server")]
 mod serve;
-mod server_args;
+mod server_choice;
 #[cfg(feature = "server")]
 mod server_command;
 mod session;

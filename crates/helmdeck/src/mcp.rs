@@ -26,7 +26,7 @@ use tokio::{task::JoinSet, time::timeout};
 use crate::{
     connect::profile,
     local::{Bearer, Config},
-    server_args::ServerArgs,
+    server_choice::ServerArgs,
     stop_signal::stop_signal,
     tools::escape,
 };

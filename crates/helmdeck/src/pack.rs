@@ -14,7 +14,7 @@ use crate::{
     local::Config,
     remote::{NoSocket, Remote},
     rest::{DEADLINE, ask},
-    server_args::ServerArgs,
+    server_choice::ServerArgs,
     table::Table,
     tools::{block_on, coerced, escape, first_sentence, print_json, read_object},
 };

@@ -12,7 +12,7 @@ use crate::{
     exec, forward,
     jobs::moment,
     local::Config,
-    server_args::ServerArgs,
+    server_choice::ServerArgs,
     table::Table,
     tools::{call_tool, print_json, typed},
 };

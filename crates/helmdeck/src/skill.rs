@@ -10,7 +10,7 @@ use crate::{
     connect::{client_ids, resolve},
     local::Config,
     rest::{DEADLINE, ask},
-    server_args::ServerArgs,
+    server_choice::ServerArgs,
     tools::block_on,
 };
 

@@ -18,7 +18,7 @@ use crate::{
     local::Config,
     remote::Remote,
     rest::{Answer, DEADLINE, ask},
-    server_args::ServerArgs,
+    server_choice::ServerArgs,
     table::Table,
 };
 

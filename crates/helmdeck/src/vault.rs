@@ -14,7 +14,7 @@ use crate::{
     local::Config,
     prompt::read_secret,
     remote::Remote,
-    server_args::ServerArgs,
+    server_choice::ServerArgs,
     table::Table,
     tools::{call_tool, print_json},
 };

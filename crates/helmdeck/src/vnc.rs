@@ -11,7 +11,7 @@ use tokio::{
 };
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::{local::Config, remote::Remote, server_args::ServerArgs};
+use crate::{local::Config, remote::Remote, server_choice::ServerArgs};
 
 /// How long the port waits for a program.
 const WAIT: Duration = Duration::from_secs(300);

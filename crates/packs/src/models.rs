@@ -1,8 +1,8 @@
 //! Models, for a job's caller.
 
 use helmdeck_gateway::{
-    AnswerBody, Asked, Body, Family, Gateway, GatewayError, ModelId, Run as Share, dollars, nanos,
-    no_models,
+    AnswerBody, Body, Family, Gateway, GatewayError, ModelId, ModelRequest, Run as Share, dollars,
+    nanos, no_models,
 };
 use helmdeck_sessions::{Caller, Scope};
 use helmdeck_vision::{GatewayModel, eyes::Spent};
@@ -116,7 +116,7 @@ impl Models {
         let limit = if id.provider == "openai" { "max_completion_tokens" } else { "max_tokens" };
         let body = json!({ "model": id.to_string(), "messages": messages, limit: max_tokens });
         let body = Body::parse(body.to_string().as_bytes()).map_err(|e| failed(e.into()))?;
-        let asked = Asked {
+        let asked = ModelRequest {
             caller: self.caller.clone(),
             family: Family::Chat,
             body,

@@ -51,7 +51,7 @@ struct Turn {
 
 /// What a model wants.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Told {
+pub struct ModelStep {
     /// The tool.
     pub tool: String,
     /// Its arguments.
@@ -113,7 +113,7 @@ pub fn data(text: &str) -> String {
     format!("<page>{text}</page>")
 }
 
-impl Told {
+impl ModelStep {
     /// A text argument.
     pub fn text(&self, name: &str) -> Option<String> {
         match self.arguments.get(name)? {
@@ -136,7 +136,7 @@ impl Told {
 
 /// Reads a reply: the first JSON object in it, without thoughts and fences. Fails with a hint for the
 /// model.
-pub fn read(reply: &str) -> Result<Told, String> {
+pub fn read(reply: &str) -> Result<ModelStep, String> {
     let hint =
         "Your reply is not one JSON object {\"tool\", \"arguments\", \"reasoning\"}: answer again.";
     let said = ["think", "reasoning", "thinking"].iter().fold(reply.to_owned(), |text, tag| {
@@ -157,7 +157,7 @@ pub fn read(reply: &str) -> Result<Told, String> {
         let Some(tool) = value.get("tool").and_then(Value::as_str) else { continue };
         let arguments = value.get("arguments").cloned().unwrap_or_else(|| json!({}));
         let reasoning = value.get("reasoning").and_then(Value::as_str).unwrap_or_default();
-        return Ok(Told {
+        return Ok(ModelStep {
             tool: tool.to_owned(),
             arguments,
             reasoning: reasoning.chars().take(300).collect(),
@@ -180,11 +180,11 @@ pub fn is_fatal(code: ErrorCode) -> bool {
 }
 
 /// Does a step.
-pub async fn perform(context: &Context, told: &Told) -> PackResult<Done> {
+pub async fn perform(context: &Context, told: &ModelStep) -> PackResult<Done> {
     act(context, told).await.map_err(explain)
 }
 
-async fn act(context: &Context, told: &Told) -> PackResult<Done> {
+async fn act(context: &Context, told: &ModelStep) -> PackResult<Done> {
     let timeout_s = PATIENCE;
     let url = match told.tool.as_str() {
         "browser_click" => {

@@ -84,7 +84,7 @@ impl Gate {
             let next = self.messages.next(&mut rest, |kind| may_pass(kind, drives));
             match next {
                 Ok(Some(message)) => {
-                    let mut way = Way {
+                    let mut way = Passing {
                         role: self.role,
                         held: &mut self.held,
                         resizable: &mut self.resizable,
@@ -128,14 +128,14 @@ fn may_pass(kind: Kind, drives: bool) -> bool {
 }
 
 /// The parts of a gate that a passing message changes.
-struct Way<'g> {
+struct Passing<'g> {
     role: Role,
     held: &'g mut Held,
     resizable: &'g mut bool,
     out: &'g mut Vec<u8>,
 }
 
-impl Way<'_> {
+impl Passing<'_> {
     fn pass(&mut self, message: Message<'_>) -> Option<Input> {
         match (message.kind, message.bytes) {
             (Kind::Encodings, [_, _, _, _, list @ ..]) => {

@@ -15,11 +15,11 @@
 //! <workspaces>/<id>/                0700, a directory on the disk for each sandbox that wants one
 //! ```
 
-mod alone;
 mod arguments;
 mod cgroup;
 mod etc;
 mod presence;
+mod program_sandbox;
 mod seccomp;
 mod status;
 mod uid;
@@ -253,7 +253,7 @@ impl Runtime for LocalRuntime {
     }
 
     fn alone(&self, alone: Alone) -> Result<Command, RuntimeError> {
-        alone::command(&self.root, self.drop_privileges, alone)
+        program_sandbox::command(&self.root, self.drop_privileges, alone)
     }
 }
 

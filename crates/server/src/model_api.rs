@@ -12,7 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use helmdeck_gateway::{
-    Answer, AnswerBody, Asked, Body, Family, Gateway, GatewayError, Run, SHOULD_RETRY, nanos,
+    Answer, AnswerBody, Body, Family, Gateway, GatewayError, ModelRequest, Run, SHOULD_RETRY, nanos,
 };
 use helmdeck_sessions::Caller;
 use helmdeck_store::ModelBudgetRow;
@@ -131,7 +131,7 @@ async fn call(
     app: App,
     request: Request,
     family: Family,
-    ask: impl FnOnce(Gateway, Asked) -> Called,
+    ask: impl FnOnce(Gateway, ModelRequest) -> Called,
 ) -> ApiResult<Response> {
     let (parts, content) = request.into_parts();
     let caller = parts.extensions.get::<Caller>().cloned();
@@ -146,7 +146,7 @@ async fn call(
     });
     let headers = HeaderMap::from_iter(passed.filter(|_| family == Family::Messages));
     let stream = body.is_true("stream");
-    let asked = Asked { caller, family, body, stream, headers, run };
+    let asked = ModelRequest { caller, family, body, stream, headers, run };
     let answer = ask(app.models.clone(), asked).await?;
     Ok(response(answer))
 }

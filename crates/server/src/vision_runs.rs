@@ -43,7 +43,7 @@ pub struct VisionRuns {
 
 /// What a listener of one run receives.
 #[derive(Debug)]
-pub enum Told {
+pub enum RunEvent {
     /// A step.
     Step(Box<Step>),
     /// A question to a person.
@@ -62,7 +62,7 @@ pub struct VisionRun {
     paused: watch::Sender<bool>,
     /// The answer to the current question.
     answer: Mutex<Option<oneshot::Sender<bool>>>,
-    told: Option<mpsc::Sender<Told>>,
+    told: Option<mpsc::Sender<RunEvent>>,
 }
 
 /// Ends a run in the registry, also if its client disconnects or its job is cancelled.
@@ -73,7 +73,7 @@ pub struct Guard {
 
 impl VisionRuns {
     /// Registers a run, unless one is under way in the session.
-    pub fn register(&self, new: NewRun, told: Option<mpsc::Sender<Told>>) -> PackResult<Guard> {
+    pub fn register(&self, new: NewRun, told: Option<mpsc::Sender<RunEvent>>) -> PackResult<Guard> {
         let NewRun { session, caller, patience, .. } = new;
         let id = session.id().clone();
         let status = VisionStatus {
@@ -259,7 +259,7 @@ impl VisionRun {
         status.state = RunState::Waiting;
         drop(status);
         self.changed();
-        self.tell(Told::Question(question));
+        self.tell(RunEvent::Question(question));
     }
 
     fn goes_on(&self, question: Question, answered: Option<bool>) {
@@ -300,11 +300,11 @@ impl VisionRun {
         }
         drop(status);
         self.changed();
-        self.tell(Told::Step(Box::new(step.clone())));
+        self.tell(RunEvent::Step(Box::new(step.clone())));
     }
 
     /// Sends to the listener of the run. One that is too slow misses it; the result has the steps.
-    fn tell(&self, told: Told) {
+    fn tell(&self, told: RunEvent) {
         if let Some(sender) = &self.told {
             let _ = sender.try_send(told);
         }

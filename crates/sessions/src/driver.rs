@@ -22,7 +22,7 @@ use tracing::{error, info, warn};
 use crate::{
     Session, egress,
     events::EventKind,
-    idle::Told,
+    idle::LastAnnouncement,
     lifecycle::{Ending, Phase},
     proxy,
     session::{Driven, Failure},
@@ -320,7 +320,7 @@ async fn keep_profile(session: &Session) {
 /// Waits until the session is ended or reaches a limit.
 async fn over(session: &Session) {
     let inner = &session.inner;
-    let mut told = Told::default();
+    let mut told = LastAnnouncement::default();
     loop {
         let control_ends = session.expire_control().await;
         let idle_told = session.tell_idle_end(&mut told);

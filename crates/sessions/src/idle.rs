@@ -31,7 +31,7 @@ impl Session {
     }
 
     /// Announces the idle end if it moved. Returns when to check again.
-    pub(crate) fn tell_idle_end(&self, told: &mut Told) -> Option<Instant> {
+    pub(crate) fn tell_idle_end(&self, told: &mut LastAnnouncement) -> Option<Instant> {
         let end = self.inner.life.lock().idle_end();
         match told.next(end, self.inner.clock.now()) {
             Next::Nothing => None,
@@ -46,7 +46,7 @@ impl Session {
 
 /// The last announcement. Pure, with time passed in.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct LastAnnouncement {
     end: Option<Instant>,
     at: Option<Instant>,
 }
@@ -59,7 +59,7 @@ enum Next {
     Later(Instant),
 }
 
-impl Told {
+impl LastAnnouncement {
     fn next(&mut self, end: Option<Instant>, now: Instant) -> Next {
         if self.is_known(end) {
             return Next::Nothing;
@@ -93,7 +93,7 @@ mod tests {
     fn the_idle_end_is_announced_when_it_moves_at_a_limited_rate() {
         let start = Instant::now();
         let second = Duration::from_secs(1);
-        let mut told = Told::default();
+        let mut told = LastAnnouncement::default();
         assert_eq!(told.next(None, start), Next::Nothing);
         assert_eq!(told.next(Some(start + 300 * second), start), Next::Tell);
         assert_eq!(told.next(Some(start + 300 * second + second / 2), start), Next::Nothing);

@@ -12,6 +12,7 @@ mod admin;
 mod artifacts;
 mod audit;
 pub mod backup;
+mod content;
 mod ends;
 mod error;
 mod extensions;
@@ -22,7 +23,6 @@ mod mcp;
 mod model_calls;
 mod moment;
 mod owner_dirs;
-mod pieces;
 mod profiles;
 mod sealing;
 mod settings;
@@ -39,12 +39,12 @@ pub use artifacts::{
 pub use audit::{
     Audit, AuditBreak, AuditEntry, AuditFilter, AuditReport, AuditStatus, BreakReason,
 };
+pub use content::Pieces;
 pub use ends::{End, Remains};
 pub use error::StoreError;
 pub use extensions::{ExtensionArchive, Extensions};
 pub use jobs::{JobFilter, StoredJob};
 pub use model_calls::{ModelBudgetRow, ModelCall, ModelSpend};
-pub use pieces::Pieces;
 pub use profiles::{ProfileReader, ProfileWriter, Profiles};
 pub use sealing::SealingKey;
 pub use store::Store;

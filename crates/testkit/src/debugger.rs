@@ -7,11 +7,11 @@ use tokio_tungstenite::tungstenite::Message;
 use crate::connected::Connected;
 
 /// An open connection.
-pub type Debugger = Connected<Asked>;
+pub type Debugger = Connected<Received>;
 
 /// What a client sent and received.
 #[derive(Default)]
-pub struct Asked {
+pub struct Received {
     last: i64,
     /// Events received while waiting for a response.
     pub events: Vec<Value>,

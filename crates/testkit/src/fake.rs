@@ -19,7 +19,7 @@ mod runtime;
 mod sample;
 mod server;
 
-pub use guest::{Asked, FakeGuest, State};
+pub use guest::{FakeGuest, GuestCall, State};
 pub use row::{Reply, Row};
 pub use runtime::FakeRuntime;
 pub use sample::sample;

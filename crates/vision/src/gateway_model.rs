@@ -1,7 +1,9 @@
 //! A model behind the gateway.
 
 use futures_util::future::BoxFuture;
-use helmdeck_gateway::{AnswerBody, Asked, Body, Gateway, GatewayError, ModelId, Run as Share};
+use helmdeck_gateway::{
+    AnswerBody, Body, Gateway, GatewayError, ModelId, ModelRequest, Run as Share,
+};
 use helmdeck_wire::Caller;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
@@ -46,7 +48,7 @@ impl GatewayModel {
             passed.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
         let family = self.dialect.family();
-        let asked = Asked {
+        let asked = ModelRequest {
             caller: self.caller.clone(),
             family,
             body,

@@ -383,7 +383,7 @@ export interface paths {
         put?: never;
         /**
          * Click an element of the page as soon as it is clickable
-         * @description Click an element of the page as soon as it is clickable. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Click an element of the page as soon as it is clickable. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_click"];
         delete?: never;
@@ -403,7 +403,7 @@ export interface paths {
         put?: never;
         /**
          * Read the console messages of pages, frames and workers: `console` calls, uncaught errors and warnings of the browser
-         * @description Read the console messages of pages, frames and workers: `console` calls, uncaught errors and warnings of the browser. Recording starts with the first call of the structured browser and includes earlier messages of open pages. The last few thousand messages are kept. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Read the console messages of pages, frames and workers: `console` calls, uncaught errors and warnings of the browser. Recording starts with the first call of the structured browser and includes earlier messages of open pages. The last few thousand messages are kept. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_console"];
         delete?: never;
@@ -423,7 +423,7 @@ export interface paths {
         put?: never;
         /**
          * Emulate a location, language, time zone or reader preferences in every page
-         * @description Emulate a location, language, time zone or reader preferences in every page. Fields that are not given keep their values. The emulation applies to all tabs and frames, including later ones, and survives a restart of the browser. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Emulate a location, language, time zone or reader preferences in every page. Fields that are not given keep their values. The emulation applies to all tabs and frames, including later ones, and survives a restart of the browser. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_emulate"];
         delete?: never;
@@ -443,7 +443,7 @@ export interface paths {
         put?: never;
         /**
          * Run JavaScript in the page and return its result
-         * @description Run JavaScript in the page and return its result. Promises are awaited. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Run JavaScript in the page and return its result. Promises are awaited. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_execute"];
         delete?: never;
@@ -463,7 +463,7 @@ export interface paths {
         put?: never;
         /**
          * Export the browser's cookies and local storage, in the format of Playwright's `storageState`
-         * @description Export the browser's cookies and local storage, in the format of Playwright's `storageState`. The export contains logins: treat it like a password. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Export the browser's cookies and local storage, in the format of Playwright's `storageState`. The export contains logins: treat it like a password. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_export_state"];
         delete?: never;
@@ -483,7 +483,7 @@ export interface paths {
         put?: never;
         /**
          * Read an element of the page
-         * @description Read an element of the page. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Read an element of the page. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_extract"];
         delete?: never;
@@ -503,7 +503,7 @@ export interface paths {
         put?: never;
         /**
          * Find elements of the page by text, role or name
-         * @description Find elements of the page by text, role or name. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Find elements of the page by text, role or name. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_find"];
         delete?: never;
@@ -523,7 +523,7 @@ export interface paths {
         put?: never;
         /**
          * Export the recorded requests as a HAR 1.2 document for DevTools and HAR viewers: headers, cookies, timings and sizes
-         * @description Export the recorded requests as a HAR 1.2 document for DevTools and HAR viewers: headers, cookies, timings and sizes. Response bodies are not recorded. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Export the recorded requests as a HAR 1.2 document for DevTools and HAR viewers: headers, cookies, timings and sizes. Response bodies are not recorded. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_har"];
         delete?: never;
@@ -543,7 +543,7 @@ export interface paths {
         put?: never;
         /**
          * Move the mouse over an element of the page
-         * @description Move the mouse over an element of the page. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Move the mouse over an element of the page. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_hover"];
         delete?: never;
@@ -563,7 +563,7 @@ export interface paths {
         put?: never;
         /**
          * Import cookies and local storage that helmdeck or Playwright exported
-         * @description Import cookies and local storage that helmdeck or Playwright exported. Open pages send the cookies with their next request; reload them. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Import cookies and local storage that helmdeck or Playwright exported. Open pages send the cookies with their next request; reload them. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_import_state"];
         delete?: never;
@@ -583,7 +583,7 @@ export interface paths {
         put?: never;
         /**
          * Act on an element through one route for several actions
-         * @description Act on an element through one route for several actions. The separate routes are newer. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Act on an element through one route for several actions. The separate routes are newer. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_interact"];
         delete?: never;
@@ -603,7 +603,7 @@ export interface paths {
         put?: never;
         /**
          * Read the page's text as Markdown
-         * @description Read the page's text as Markdown. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Read the page's text as Markdown. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_markdown"];
         delete?: never;
@@ -623,7 +623,7 @@ export interface paths {
         put?: never;
         /**
          * Navigate the session's browser to an address, and wait until the page is loaded
-         * @description Navigate the session's browser to an address, and wait until the page is loaded. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Navigate the session's browser to an address, and wait until the page is loaded. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_navigate"];
         delete?: never;
@@ -643,7 +643,7 @@ export interface paths {
         put?: never;
         /**
          * Read the network requests of pages
-         * @description Read the network requests of pages. Recording starts with the first call of the structured browser. The last few thousand requests are kept, without bodies. The first requests of a worker or of a cross-site frame may be missing. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Read the network requests of pages. Recording starts with the first call of the structured browser. The last few thousand requests are kept, without bodies. The first requests of a worker or of a cross-site frame may be missing. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_network"];
         delete?: never;
@@ -663,7 +663,7 @@ export interface paths {
         put?: never;
         /**
          * Print the page to PDF
-         * @description Print the page to PDF. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Print the page to PDF. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_pdf"];
         delete?: never;
@@ -683,7 +683,7 @@ export interface paths {
         put?: never;
         /**
          * Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`
-         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`. Several, separated by spaces, are pressed one after the other. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`. Several, separated by spaces, are pressed one after the other. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_press"];
         delete?: never;
@@ -703,7 +703,7 @@ export interface paths {
         put?: never;
         /**
          * Take a picture of the page, without the browser's own controls
-         * @description Take a picture of the page, without the browser's own controls. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Take a picture of the page, without the browser's own controls. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_screenshot"];
         delete?: never;
@@ -723,7 +723,7 @@ export interface paths {
         put?: never;
         /**
          * Select options of a `<select>`, by value or label
-         * @description Select options of a `<select>`, by value or label. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Select options of a `<select>`, by value or label. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_select"];
         delete?: never;
@@ -743,7 +743,7 @@ export interface paths {
         put?: never;
         /**
          * Read the page as an accessibility tree: roles, names, values, and refs to act on
-         * @description Read the page as an accessibility tree: roles, names, values, and refs to act on. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Read the page as an accessibility tree: roles, names, values, and refs to act on. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_snapshot"];
         delete?: never;
@@ -763,7 +763,7 @@ export interface paths {
         put?: never;
         /**
          * List, open, close or activate tabs of the session's browser
-         * @description List, open, close or activate tabs of the session's browser. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description List, open, close or activate tabs of the session's browser. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_tabs"];
         delete?: never;
@@ -783,7 +783,7 @@ export interface paths {
         put?: never;
         /**
          * Fill a field of the page with text, replacing its content
-         * @description Fill a field of the page with text, replacing its content. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Fill a field of the page with text, replacing its content. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_type"];
         delete?: never;
@@ -803,7 +803,7 @@ export interface paths {
         put?: never;
         /**
          * Put files from the session's home into a file field of the page
-         * @description Put files from the session's home into a file field of the page. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Put files from the session's home into a file field of the page. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_upload"];
         delete?: never;
@@ -823,7 +823,7 @@ export interface paths {
         put?: never;
         /**
          * Check whether conditions hold in the browser, and wait for them if `within_ms` is given
-         * @description Check whether conditions hold in the browser, and wait for them if `within_ms` is given. The reply says what was found instead. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Check whether conditions hold in the browser, and wait for them if `within_ms` is given. The reply says what was found instead. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_verify"];
         delete?: never;
@@ -843,7 +843,7 @@ export interface paths {
         put?: never;
         /**
          * Wait for something on the page
-         * @description Wait for something on the page. All given conditions must hold at once. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
+         * @description Wait for something on the page. All given conditions must hold at once. Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to the operator, for scraping and tests; VISIBLE in a desktop session, where the operator watches live.
          */
         post: operations["browser_wait_for"];
         delete?: never;
@@ -887,7 +887,7 @@ export interface paths {
         put?: never;
         /**
          * Create a token for an MCP client, and return the steps that connect it, with the token in them
-         * @description Create a token for an MCP client, and return the steps that connect it, with the token in them. The token allows everything in the caller's own sessions and nothing else. Only people and admins can create tokens.
+         * @description Create a token for an MCP client, and return the steps that connect it, with the token in them. The token allows everything in the caller's own sessions, with `models` the use of models, and nothing else. Only people and admins can create tokens.
          */
         post: operations["connect_client"];
         delete?: never;
@@ -907,7 +907,7 @@ export interface paths {
         put?: never;
         /**
          * Set the agent's status line, shown above the live view
-         * @description Set the agent's status line, shown above the live view. An empty text clears it. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Set the agent's status line, shown above the live view. An empty text clears it. Structured, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_agent_status"];
         delete?: never;
@@ -927,7 +927,7 @@ export interface paths {
         put?: never;
         /**
          * Check that an element has the keyboard focus
-         * @description Check that an element has the keyboard focus. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Check that an element has the keyboard focus. Structured, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_assert_element_focused"];
         delete?: never;
@@ -947,7 +947,7 @@ export interface paths {
         put?: never;
         /**
          * Check that a text is visible on the desktop
-         * @description Check that a text is visible on the desktop. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Check that a text is visible on the desktop. Structured, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_assert_text_visible"];
         delete?: never;
@@ -967,7 +967,7 @@ export interface paths {
         put?: never;
         /**
          * Wait until the screen differs from an earlier picture
-         * @description Wait until the screen differs from an earlier picture. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Wait until the screen differs from an earlier picture. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_await_visual_change"];
         delete?: never;
@@ -987,7 +987,7 @@ export interface paths {
         put?: never;
         /**
          * Click once at a point on the desktop
-         * @description Click once at a point on the desktop. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Click once at a point on the desktop. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_click"];
         delete?: never;
@@ -1007,7 +1007,7 @@ export interface paths {
         put?: never;
         /**
          * Read the clipboard, or set it when `text` is given
-         * @description Read the clipboard, or set it when `text` is given. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Read the clipboard, or set it when `text` is given. Structured, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_clipboard"];
         delete?: never;
@@ -1027,7 +1027,7 @@ export interface paths {
         put?: never;
         /**
          * Compare the screen, or a region of it, with an earlier picture
-         * @description Compare the screen, or a region of it, with an earlier picture. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Compare the screen, or a region of it, with an earlier picture. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_compare_screenshots"];
         delete?: never;
@@ -1047,7 +1047,7 @@ export interface paths {
         put?: never;
         /**
          * Get the position of the pointer
-         * @description Get the position of the pointer. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Get the position of the pointer. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_cursor_position"];
         delete?: never;
@@ -1067,7 +1067,7 @@ export interface paths {
         put?: never;
         /**
          * Click twice in quick succession at a point on the desktop
-         * @description Click twice in quick succession at a point on the desktop. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Click twice in quick succession at a point on the desktop. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_double_click"];
         delete?: never;
@@ -1087,7 +1087,7 @@ export interface paths {
         put?: never;
         /**
          * Press at one point, move to another in small steps and release; or follow a `path`
-         * @description Press at one point, move to another in small steps and release; or follow a `path`. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Press at one point, move to another in small steps and release; or follow a `path`. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_drag"];
         delete?: never;
@@ -1107,7 +1107,7 @@ export interface paths {
         put?: never;
         /**
          * Find elements on the desktop by text, role or name, without a model
-         * @description Find elements on the desktop by text, role or name, without a model. Programs are asked first; if they have nothing that matches, the text of the picture is read. Without a wish, everything that can be used is found. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Find elements on the desktop by text, role or name, without a model. Programs are asked first; if they have nothing that matches, the text of the picture is read. Without a wish, everything that can be used is found. Structured, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_find"];
         delete?: never;
@@ -1127,7 +1127,7 @@ export interface paths {
         put?: never;
         /**
          * Focus a window and raise it
-         * @description Focus a window and raise it. A minimised window is restored. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Focus a window and raise it. A minimised window is restored. Structured, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_focus"];
         delete?: never;
@@ -1147,7 +1147,7 @@ export interface paths {
         put?: never;
         /**
          * Hold a key or chord down for some seconds, then release it
-         * @description Hold a key or chord down for some seconds, then release it. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Hold a key or chord down for some seconds, then release it. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_hold_key"];
         delete?: never;
@@ -1169,7 +1169,7 @@ export interface paths {
          * Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`
          * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`. Several, separated by spaces, are pressed one after the other.
          *
-         *     Accepts X keysym names and common aliases: Enter, CTRL, ArrowLeft, cmd, PageDown and so on. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         *     Accepts X keysym names and common aliases: Enter, CTRL, ArrowLeft, cmd, PageDown and so on. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_key"];
         delete?: never;
@@ -1191,7 +1191,7 @@ export interface paths {
          * Start a program in the session, detached
          * @description Start a program in the session, detached. It keeps running after the call.
          *
-         *     Chromium is already running on the desktop: there is no need to launch it. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         *     Chromium is already running on the desktop: there is no need to launch it. Structured, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_launch"];
         delete?: never;
@@ -1211,7 +1211,7 @@ export interface paths {
         put?: never;
         /**
          * Click while modifier keys are held
-         * @description Click while modifier keys are held. They are always released afterwards. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Click while modifier keys are held. They are always released afterwards. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_modifier_click"];
         delete?: never;
@@ -1231,7 +1231,7 @@ export interface paths {
         put?: never;
         /**
          * Press a button and hold it until `mouse_up`, at the pointer or at the given point
-         * @description Press a button and hold it until `mouse_up`, at the pointer or at the given point. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Press a button and hold it until `mouse_up`, at the pointer or at the given point. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_mouse_down"];
         delete?: never;
@@ -1251,7 +1251,7 @@ export interface paths {
         put?: never;
         /**
          * Move the pointer without clicking
-         * @description Move the pointer without clicking. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Move the pointer without clicking. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_mouse_move"];
         delete?: never;
@@ -1271,7 +1271,7 @@ export interface paths {
         put?: never;
         /**
          * Release a button, at the pointer or at the given point
-         * @description Release a button, at the pointer or at the given point. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Release a button, at the pointer or at the given point. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_mouse_up"];
         delete?: never;
@@ -1291,7 +1291,7 @@ export interface paths {
         put?: never;
         /**
          * Change the size of the screen while the session runs
-         * @description Change the size of the screen while the session runs. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Change the size of the screen while the session runs. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_resize"];
         delete?: never;
@@ -1311,7 +1311,7 @@ export interface paths {
         put?: never;
         /**
          * Take a picture of the whole desktop
-         * @description Take a picture of the whole desktop. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Take a picture of the whole desktop. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_screenshot"];
         delete?: never;
@@ -1331,7 +1331,7 @@ export interface paths {
         put?: never;
         /**
          * Turn the mouse wheel, at the given point or at the pointer
-         * @description Turn the mouse wheel, at the given point or at the pointer. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Turn the mouse wheel, at the given point or at the pointer. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_scroll"];
         delete?: never;
@@ -1349,7 +1349,7 @@ export interface paths {
         };
         /**
          * Read what is on the desktop: windows, topmost first, and the elements that are visible in them, with role, name, value, states and rectangle
-         * @description Read what is on the desktop: windows, topmost first, and the elements that are visible in them, with role, name, value, states and rectangle. Needs no model. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Read what is on the desktop: windows, topmost first, and the elements that are visible in them, with role, name, value, states and rectangle. Needs no model. Structured, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         get: operations["desktop_tree"];
         put?: never;
@@ -1371,7 +1371,7 @@ export interface paths {
         put?: never;
         /**
          * Click three times in quick succession
-         * @description Click three times in quick succession. This selects a line or paragraph of text. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Click three times in quick succession. This selects a line or paragraph of text. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_triple_click"];
         delete?: never;
@@ -1391,7 +1391,7 @@ export interface paths {
         put?: never;
         /**
          * Type Unicode text into the focused element
-         * @description Type Unicode text into the focused element. A newline presses Return, a tab presses Tab. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Type Unicode text into the focused element. A newline presses Return, a tab presses Tab. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_type"];
         delete?: never;
@@ -1411,7 +1411,7 @@ export interface paths {
         put?: never;
         /**
          * Check whether conditions hold on the desktop, and wait for them if `within_ms` is given
-         * @description Check whether conditions hold on the desktop, and wait for them if `within_ms` is given. The reply says what was found instead. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Check whether conditions hold on the desktop, and wait for them if `within_ms` is given. The reply says what was found instead. Structured, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_verify"];
         delete?: never;
@@ -1451,7 +1451,7 @@ export interface paths {
         put?: never;
         /**
          * Wait inside the session for some seconds
-         * @description Wait inside the session for some seconds. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description Wait inside the session for some seconds. Structured, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_wait"];
         delete?: never;
@@ -1469,7 +1469,7 @@ export interface paths {
         };
         /**
          * List the windows on the desktop, at most 1024
-         * @description List the windows on the desktop, at most 1024. The panel is not included. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         * @description List the windows on the desktop, at most 1024. The panel is not included. Structured, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         get: operations["desktop_windows"];
         put?: never;
@@ -1490,10 +1490,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a picture of a region, scaled to fit into 1024×1024 with its aspect ratio kept
-         * @description Take a picture of a region, scaled to fit into 1024×1024 with its aspect ratio kept.
+         * Take a picture of a region, scaled to fit into a square with its aspect ratio kept
+         * @description Take a picture of a region, scaled to fit into a square with its aspect ratio kept.
          *
-         *     Origin and scale are in headers. Clicks still use coordinates of the whole screen. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
+         *     Origin and scale are in headers. Clicks still use coordinates of the whole screen. Vision, by pixel, on the VISIBLE desktop: Chromium is already open, the operator watches live.
          */
         post: operations["desktop_zoom"];
         delete?: never;
@@ -1762,8 +1762,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List callers with a budget of their own
-         * @description List callers with a budget of their own.
+         * List callers with their own budget
+         * @description List callers with their own budget.
          */
         get: operations["list_model_budgets"];
         put?: never;
@@ -2100,6 +2100,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete what is recorded of a caller's work: calls of models, jobs and runs of vision that have ended, and its actions in the journals of sessions
+         * @description Delete what is recorded of a caller's work: calls of models, jobs and runs of vision that have ended, and its actions in the journals of sessions. The audit log stays.
+         */
+        delete: operations["erase_records"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions": {
         parameters: {
             query?: never;
@@ -2143,6 +2163,26 @@ export interface paths {
          * @description End a session. Succeeds if it has already ended; 404 if it never belonged to the caller.
          */
         delete: operations["end_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/action-mode": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Choose how people use a session on its page, until a run has another mode
+         * @description Choose how people use a session on its page, until a run has another mode. Packs have `_mode`.
+         */
+        put: operations["set_action_mode"];
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3833,6 +3873,8 @@ export interface components {
             hint?: string | null;
             /** @description What was under the point, or had the keyboard focus, before the action. */
             hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true; failures are error bodies. */
             ok: boolean;
             /** @description Tabs that opened during the action. */
@@ -4025,6 +4067,19 @@ export interface components {
         ActionList: {
             /** @description Oldest first. */
             actions: components["schemas"]["ActionRecord"][];
+        };
+        /**
+         * @description How an agent addresses things.
+         *
+         *     - `structured`: By name: fields, selectors, ids.
+         *     - `vision`: By pixel, from pictures.
+         * @enum {string}
+         */
+        ActionMode: "structured" | "vision";
+        /** @description How a session is used. */
+        ActionModeSet: {
+            /** @description How. */
+            action_mode: components["schemas"]["ActionMode"];
         };
         /** @description One recorded action. */
         ActionRecord: {
@@ -4328,12 +4383,14 @@ export interface components {
         ChangeSettings: {
             /** @description Turn it on or off. */
             browser_passthrough?: boolean | null;
+            /** @description Pin the model of vision, `provider/model`, for runs and packs that name none. An empty text unpins it. */
+            vision_model?: string | null;
         };
         /**
          * @description What a condition checks.
          *
          *     - `text_visible`: `text` is visible.
-         *     - `element_exists`: `target` exists.
+         *     - `element_exists`: `target` exists, possibly out of view.
          *     - `element_focused`: `target` has the keyboard focus.
          *     - `element_enabled`: `target` can be used.
          *     - `element_checked`: `target` is checked or selected.
@@ -4365,6 +4422,8 @@ export interface components {
             hit?: boolean | null;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
@@ -4398,10 +4457,14 @@ export interface components {
             count?: number;
             /** @description Act only if this is there. */
             expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
             /** @description Modifier keys to hold during the click. */
             modifiers?: components["schemas"]["Modifier"][];
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The element to click. */
             selector?: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
@@ -4434,6 +4497,8 @@ export interface components {
             hint?: string | null;
             /** @description What was under the point, or had the keyboard focus, before the action. */
             hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true. */
             ok: boolean;
             /** @description Regions that keep changing by themselves, which do not count as changes. */
@@ -4460,15 +4525,52 @@ export interface components {
         };
         /** @description Read the clipboard, or set it when `text` is given. */
         Clipboard: {
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /** @description The new content. */
             text?: string | null;
         };
         /** @description What the clipboard holds now. */
-        ClipboardText: {
+        ClipboardTextObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
             /** @description The text; empty if the clipboard has none. */
             text: string;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
         };
         /**
          * @description A preferred colour scheme.
@@ -4506,7 +4608,10 @@ export interface components {
             name?: string | null;
             /** @description The file of `file_exists`, relative to the home. */
             path?: string | null;
-            /** @description The region of `region_similar`, in pixels of the screen. */
+            /**
+             * @description The region of `region_similar`, in pixels of the screen or of a page without a screen. It is
+             *     compared in squares of 32 pixels.
+             */
             region?: components["schemas"]["Rect"] | null;
             /** @description The earlier picture of `screen_…` and `region_similar`. */
             shot?: components["schemas"]["ShotId"] | null;
@@ -4519,7 +4624,7 @@ export interface components {
             text?: string | null;
             /**
              * Format: double
-             * @description How much of the region may differ, from 0 to 1; defaults to 0.02.
+             * @description How many of the squares may differ, from 0 to 1; defaults to 0.02.
              */
             tolerance?: number | null;
             /** @description The address of `url_matches`. `*` stands for any text. */
@@ -5083,6 +5188,8 @@ export interface components {
             hit?: boolean | null;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
@@ -5127,6 +5234,8 @@ export interface components {
             modifiers?: components["schemas"]["Modifier"][];
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /**
              * @description Points to pass through, at least two. The button is pressed at the first and released at the
              *     last.
@@ -5163,6 +5272,8 @@ export interface components {
             hint?: string | null;
             /** @description What was under the point, or had the keyboard focus, before the action. */
             hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true. */
             ok: boolean;
             /** @description Regions that keep changing by themselves, which do not count as changes. */
@@ -5268,6 +5379,8 @@ export interface components {
             hint?: string | null;
             /** @description The element. */
             hit: components["schemas"]["Hit"];
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true; failures are error bodies. */
             ok: boolean;
             /** @description Tabs that opened during the action. */
@@ -5306,6 +5419,10 @@ export interface components {
             geolocation?: components["schemas"]["Geolocation"] | null;
             /** @description Language reported to pages, for example `de-DE`. */
             locale?: string | null;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description Whether pages should reduce motion. */
             reduced_motion?: boolean | null;
             /**
@@ -5315,6 +5432,8 @@ export interface components {
             reset?: boolean;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /**
              * @description Seconds to wait.
              * @default 10
@@ -5324,19 +5443,50 @@ export interface components {
             timezone?: string | null;
         };
         /** @description The emulation in effect. */
-        Emulated: {
+        EmulatedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
             /** @description Preferred colour scheme. */
             color_scheme?: components["schemas"]["ColorScheme"] | null;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
             /** @description Geolocation reported to pages. */
             geolocation?: components["schemas"]["Geolocation"] | null;
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
             /** @description Language reported to pages. */
             locale?: string | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true; failures are error bodies. */
             ok: boolean;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
             /** @description Whether pages should reduce motion. */
             reduced_motion?: boolean | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
             /** @description Time zone of pages. */
             timezone?: string | null;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
         };
         /**
          * @description Why a session ended.
@@ -5362,6 +5512,29 @@ export interface components {
              */
             calls: number;
         };
+        /** @description What was deleted of a caller. */
+        ErasedRecords: {
+            /**
+             * Format: uint64
+             * @description Actions in the journals of sessions.
+             */
+            actions: number;
+            /**
+             * Format: uint64
+             * @description Calls of models.
+             */
+            calls: number;
+            /**
+             * Format: uint64
+             * @description Jobs that had ended, with their inputs and results.
+             */
+            jobs: number;
+            /**
+             * Format: uint64
+             * @description Runs of vision that had ended, with their steps.
+             */
+            vision_runs: number;
+        };
         /** @description The body of every failed request. */
         ErrorBody: {
             /** @description Allowed values of that field, or a description of them. */
@@ -5385,9 +5558,14 @@ export interface components {
             message: string;
             /**
              * Format: uint64
-             * @description Seconds to wait before trying again.
+             * @description The same as `retry_after_s`, under an older name.
              */
             retry_after?: number | null;
+            /**
+             * Format: uint64
+             * @description Seconds to wait before trying again.
+             */
+            retry_after_s?: number | null;
             /** @description Whether the same call may succeed later. */
             retryable?: boolean | null;
         };
@@ -5640,6 +5818,8 @@ export interface components {
         Execute: {
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description An expression, or statements with `return`. */
             script: string;
             /** @description The session that performs the action. */
@@ -5675,6 +5855,8 @@ export interface components {
             hint?: string | null;
             /** @description What was under the point, or had the keyboard focus, before the action. */
             hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true; failures are error bodies. */
             ok: boolean;
             /** @description Tabs that opened during the action. */
@@ -5818,6 +6000,8 @@ export interface components {
             session_id: string;
             /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /**
              * @description Seconds to wait.
              * @default 10
@@ -5948,7 +6132,7 @@ export interface components {
              * @default true
              */
             ocr?: boolean;
-            /** @description Its ref in a tree, snapshot or list of candidates. */
+            /** @description Its ref in a tree or list of candidates. Refs of snapshots are for `selector`. */
             ref?: string | null;
             /** @description Its role: button, link, textbox, checkbox, menuitem, tab, … */
             role?: string | null;
@@ -5980,7 +6164,7 @@ export interface components {
              * @description Only the one with this number, from 1.
              */
             nth?: number | null;
-            /** @description Its ref in a snapshot or list of candidates. */
+            /** @description Its ref in a list of candidates. Refs of snapshots are for `selector`. */
             ref?: string | null;
             /** @description Its role: button, link, textbox, checkbox, … */
             role?: string | null;
@@ -5995,6 +6179,8 @@ export interface components {
         Focus: {
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
@@ -6016,6 +6202,8 @@ export interface components {
             hint?: string | null;
             /** @description What was under the point, or had the keyboard focus, before the action. */
             hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true. */
             ok: boolean;
             /** @description Regions that keep changing by themselves, which do not count as changes. */
@@ -6153,6 +6341,8 @@ export interface components {
             hit?: components["schemas"]["HitTarget"] | null;
             /** @description The keys as requested. */
             keys: string;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true. */
             ok: boolean;
             /** @description Regions that keep changing by themselves, which do not count as changes. */
@@ -6196,13 +6386,23 @@ export interface components {
              *     }
              */
             page?: components["schemas"]["Pixel"];
+            /** @description Its place in the viewport, with `hit`. */
+            rect?: components["schemas"]["Rect"] | null;
+            /** @description Accessible role, with `hit`. */
+            role?: string | null;
             /**
              * @description The same point on the desktop's screen, for `/api/v1/desktop/click`. Absent in headless
              *     sessions.
              */
             screen?: components["schemas"]["Pixel"] | null;
+            /** @description A selector that finds it, with `hit`. */
+            selector?: string | null;
+            /** @description States such as `focused`, `disabled` or `checked`, with `hit`. */
+            states?: string[];
             /** @description HTML tag. */
             tag: string;
+            /** @description The address of its document, with `hit`. */
+            url?: string | null;
             /**
              * Format: int32
              * @description Where the action happened, in pixels from the left edge of the viewport.
@@ -6247,6 +6447,8 @@ export interface components {
             keys: string;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description How long, in seconds; at most 30. Longer values are capped. */
             seconds: components["schemas"]["Seconds"];
             /** @description The session that performs the action. */
@@ -6258,8 +6460,12 @@ export interface components {
         HoverElement: {
             /** @description Act only if this is there. */
             expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The element. */
             selector?: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
@@ -6281,6 +6487,10 @@ export interface components {
          *     cookies with their next request; reload them.
          */
         ImportState: {
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /**
              * @description Delete all cookies and site data first. With an empty state, this only deletes.
              * @default false
@@ -6288,6 +6498,8 @@ export interface components {
             replace?: boolean;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /** @description The exported state. */
             state: components["schemas"]["StorageState"];
             /**
@@ -6297,12 +6509,26 @@ export interface components {
             timeout_s?: components["schemas"]["Patience"];
         };
         /** @description What was imported. */
-        Imported: {
+        ImportedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
             /**
              * Format: uint
              * @description Number of cookies.
              */
             cookies: number;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true; failures are error bodies. */
             ok: boolean;
             /**
@@ -6310,19 +6536,44 @@ export interface components {
              * @description Number of sites whose local storage was written.
              */
             origins: number;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
         };
         /** @description Act on an element through one route for several actions. The separate routes are newer. */
         Interact: {
             /** @description What to do. */
             action: components["schemas"]["Interaction"];
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The element. */
-            selector: components["schemas"]["Selector"];
+            selector?: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
             settle?: components["schemas"]["Settle"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /**
              * @description Seconds to wait.
              * @default 10
@@ -6471,6 +6722,8 @@ export interface components {
             keys: string;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
@@ -6503,6 +6756,8 @@ export interface components {
             command: string;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
@@ -6524,6 +6779,8 @@ export interface components {
             hint?: string | null;
             /** @description What was under the point, or had the keyboard focus, before the action. */
             hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true. */
             ok: boolean;
             /** @description Regions that keep changing by themselves, which do not count as changes. */
@@ -6721,7 +6978,7 @@ export interface components {
         };
         /** @description Budgets of callers. */
         ModelBudgetList: {
-            /** @description Callers with a budget of their own, by name. */
+            /** @description Callers with their own budget, by name. */
             budgets: components["schemas"]["ModelBudget"][];
             /**
              * Format: uint
@@ -6769,6 +7026,11 @@ export interface components {
             problems?: components["schemas"]["ProviderProblem"][];
             /** @description The model of vision for requests that name none. */
             vision_model: string;
+            /**
+             * @description Whether an admin pinned the model of vision.
+             * @default false
+             */
+            vision_pinned?: boolean;
         };
         /** @description What callers used of models. */
         ModelUsage: {
@@ -6889,6 +7151,8 @@ export interface components {
             modifiers: components["schemas"]["Modifier"][];
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
@@ -6918,6 +7182,8 @@ export interface components {
             hit?: components["schemas"]["HitTarget"] | null;
             /** @description The keys that were held. */
             modifiers: components["schemas"]["Modifier"][];
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true. */
             ok: boolean;
             /** @description Regions that keep changing by themselves, which do not count as changes. */
@@ -6955,6 +7221,8 @@ export interface components {
             hit?: boolean | null;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
@@ -6976,6 +7244,8 @@ export interface components {
             hit?: boolean | null;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
@@ -7002,6 +7272,8 @@ export interface components {
             hit?: boolean | null;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
@@ -7029,6 +7301,8 @@ export interface components {
             hint?: string | null;
             /** @description What was under the point, or had the keyboard focus, before the action. */
             hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true. */
             ok: boolean;
             /** @description Regions that keep changing by themselves, which do not count as changes. */
@@ -7072,6 +7346,8 @@ export interface components {
             hint?: string | null;
             /** @description What was under the point, or had the keyboard focus, before the action. */
             hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true. */
             ok: boolean;
             /** @description Regions that keep changing by themselves, which do not count as changes. */
@@ -7102,6 +7378,8 @@ export interface components {
             history?: components["schemas"]["History"] | null;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
@@ -7142,6 +7420,8 @@ export interface components {
             hint?: string | null;
             /** @description What was under the point, or had the keyboard focus, before the action. */
             hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true; failures are error bodies. */
             ok: boolean;
             /** @description Tabs that opened during the action. */
@@ -7241,6 +7521,12 @@ export interface components {
              * @default null
              */
             label?: string | null;
+            /**
+             * @description Whether the client may use models, which may cost money: for tools that look at the screen, and
+             *     for `/v1`. Your own token needs `models:use`.
+             * @default false
+             */
+            models?: boolean;
             /**
              * @description The tools that the client lists; its default profile if not given.
              * @default null
@@ -7736,10 +8022,16 @@ export interface components {
          *     separated by spaces, are pressed one after the other.
          */
         PressKeys: {
+            /** @description Act only if this is there. */
+            expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
             /** @description The key or chord. */
             keys: string;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description Element to focus first. By default the focus stays where it is. */
             selector?: components["schemas"]["Selector"] | null;
             /** @description The session that performs the action. */
@@ -7748,6 +8040,8 @@ export interface components {
             settle?: components["schemas"]["Settle"] | null;
             /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
+            /** @description Where to act, by name. */
+            target?: components["schemas"]["Target"] | null;
             /**
              * @description Seconds to wait.
              * @default 10
@@ -7770,6 +8064,8 @@ export interface components {
             hit?: components["schemas"]["HitTarget"] | null;
             /** @description The keys as requested. */
             keys: string;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true. */
             ok: boolean;
             /** @description Regions that keep changing by themselves, which do not count as changes. */
@@ -8098,8 +8394,14 @@ export interface components {
              * @description New height, 200 to 4320.
              */
             height: number;
+            /** @description What the reply says about the effect. */
+            observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
+            /** @description Answer when the screen is quiet. */
+            settle?: components["schemas"]["Settle"] | null;
             /**
              * Format: uint32
              * @description New width, 320 to 7680.
@@ -8107,14 +8409,45 @@ export interface components {
             width: number;
         };
         /** @description The new size of the screen. */
-        Resized: {
+        ResizedObserved: {
+            /** @description Where the action happened, in pixels of the screen. */
+            acted_at?: components["schemas"]["Pixel"] | null;
+            /** @description Whether the screen changed. */
+            changed?: boolean | null;
+            /** @description The main effect. */
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description All effects. */
+            effects?: components["schemas"]["Effect"][];
             /**
              * Format: uint32
              * @description Height in pixels.
              */
             height: number;
+            /** @description What to try instead, if the same action has had no effect several times. */
+            hint?: string | null;
+            /** @description What was under the point, or had the keyboard focus, before the action. */
+            hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true. */
             ok: boolean;
+            /** @description Regions that keep changing by themselves, which do not count as changes. */
+            periodic?: components["schemas"]["PeriodicRegion"][];
+            /** @description The picture, if one was asked for and something changed. */
+            picture?: components["schemas"]["ObservedPicture"] | null;
+            /** @description Where it changed. */
+            regions?: components["schemas"]["Rect"][];
+            /**
+             * Format: uint32
+             * @description Milliseconds from the action to the last change.
+             */
+            settle_ms?: number | null;
+            /** @description Whether the screen became quiet in time. */
+            settled?: boolean | null;
+            /** @description The picture of the screen after the action. */
+            shot?: components["schemas"]["ShotId"] | null;
+            /** @description The earlier picture that still shows the screen. */
+            unchanged_since?: components["schemas"]["ShotId"] | null;
             /**
              * Format: uint32
              * @description Width in pixels.
@@ -8226,6 +8559,8 @@ export interface components {
             modifiers?: components["schemas"]["Modifier"][];
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
@@ -8260,6 +8595,8 @@ export interface components {
             hint?: string | null;
             /** @description What was under the point, or had the keyboard focus, before the action. */
             hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true. */
             ok: boolean;
             /** @description Regions that keep changing by themselves, which do not count as changes. */
@@ -8295,8 +8632,12 @@ export interface components {
         SelectOptions: {
             /** @description Act only if this is there. */
             expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The `<select>` element. */
             selector?: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
@@ -8336,6 +8677,8 @@ export interface components {
             hint?: string | null;
             /** @description What was under the point, or had the keyboard focus, before the action. */
             hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true; failures are error bodies. */
             ok: boolean;
             /** @description Tabs that opened during the action. */
@@ -8368,6 +8711,12 @@ export interface components {
         Selector: string;
         /** @description A session, as its owner sees it. */
         Session: {
+            /**
+             * @description How it is used: by names of elements, or by pictures and a model. It is the mode of the last
+             *     run, or what a person chose since.
+             * @default structured
+             */
+            action_mode?: components["schemas"]["ActionMode"];
             /**
              * Format: date-time
              * @description When an agent last acted in it; absent before the first action.
@@ -8573,6 +8922,11 @@ export interface components {
              */
             timezone?: string | null;
         };
+        /** @description Choose how a session is used. */
+        SetActionMode: {
+            /** @description `structured`: by names of elements. `vision`: by pictures and a model, on a desktop. */
+            mode: components["schemas"]["ActionMode"];
+        };
         /** @description Set the budget of a caller, for any 24 hours. Without a field, there is no limit. */
         SetBudget: {
             /**
@@ -8588,13 +8942,15 @@ export interface components {
              */
             daily_usd?: number | null;
         };
-        /** @description The settings in effect. They apply to new sessions only. */
+        /** @description The settings in effect. Those of sessions apply to new ones only. */
         Settings: {
             /**
              * @description Whether sessions watch and drive browsers that an agent's own programs start, like their own
              *     browser.
              */
             browser_passthrough: components["schemas"]["Feature"];
+            /** @description The model of vision that is pinned, `provider/model`; absent if the server's configuration decides. */
+            vision_model?: string | null;
         };
         /** @description When the screen counts as quiet. */
         Settle: {
@@ -8824,6 +9180,8 @@ export interface components {
             hint?: string | null;
             /** @description What was under the point, or had the keyboard focus, before the action. */
             hit?: components["schemas"]["HitTarget"] | null;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Regions that keep changing by themselves, which do not count as changes. */
             periodic?: components["schemas"]["PeriodicRegion"][];
             /** @description The picture, if one was asked for and something changed. */
@@ -8853,6 +9211,8 @@ export interface components {
             action?: components["schemas"]["TabAction"];
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
@@ -8892,7 +9252,7 @@ export interface components {
              * @description Which of several matches, from 1.
              */
             nth?: number | null;
-            /** @description Reference that `tree` or `find` returned. */
+            /** @description Reference that `tree` or `find` returned. Browser actions also take refs of snapshots. */
             ref?: string | null;
             /** @description Accessible role, such as `button`, `menu_item` or `entry`. */
             role?: string | null;
@@ -9150,10 +9510,7 @@ export interface components {
             parent?: string | null;
             /** @description The part of the screen that it covers. */
             rect: components["schemas"]["Rect"];
-            /**
-             * @description Names the element as long as it exists: `a12`, or `e12` for an element of a page, which is
-             *     also its ref in snapshots.
-             */
+            /** @description Names the element as long as it exists: `a12`, or `p1x9z.12` for an element of a page. */
             ref: string;
             /** @description Its role, as web pages name it: button, textbox, menuitem, … */
             role: string;
@@ -9223,6 +9580,8 @@ export interface components {
             hit?: boolean | null;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
@@ -9250,6 +9609,8 @@ export interface components {
             hit?: boolean | null;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
@@ -9266,8 +9627,12 @@ export interface components {
             append?: boolean;
             /** @description Act only if this is there. */
             expect?: components["schemas"]["Expect"] | null;
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The field. */
             selector?: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
@@ -9315,6 +9680,8 @@ export interface components {
              * @description Number of characters (Unicode code points), not bytes.
              */
             length: number;
+            /** @description Why the effect is not known. The action itself was done. */
+            not_observed?: string | null;
             /** @description Always true. */
             ok: boolean;
             /** @description Regions that keep changing by themselves, which do not count as changes. */
@@ -9353,8 +9720,12 @@ export interface components {
              *     /api/v1/sessions/{id}/files/…`.
              */
             files: string[];
+            /** @description Say what is there before the action. */
+            hit?: boolean | null;
             /** @description What the reply says about the effect. */
             observe?: components["schemas"]["Observe"] | null;
+            /** @description The models that see the picture of `observe`: it is scaled down to what they see as it is. */
+            observe_for?: components["schemas"]["SizeRule"] | null;
             /** @description The file field. */
             selector?: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
@@ -9527,6 +9898,12 @@ export interface components {
              */
             model?: string | null;
             /**
+             * @description Whether the model decides every action, also where exactly one element has the name that the
+             *     instruction gives.
+             * @default false
+             */
+            model_only?: boolean;
+            /**
              * @description When the goal is reached, by conditions as in `verify`.
              * @default {}
              */
@@ -9661,7 +10038,7 @@ export interface components {
         /** @description A run of vision. */
         VisionStatus: {
             /** @description What the model said at its end. */
-            answer: string;
+            answer?: string;
             /**
              * Format: date-time
              * @description When it began.
@@ -9670,29 +10047,33 @@ export interface components {
             /** @description Who began it. */
             by: components["schemas"]["Actor"];
             /** @description What was decided. */
-            decisions: components["schemas"]["VisionAnswered"][];
+            decisions?: components["schemas"]["VisionAnswered"][];
             /**
              * Format: date-time
              * @description When it ended.
              */
             ended_at?: string | null;
             /** @description What shows that the goal is reached. */
-            evidence: string[];
+            evidence?: string[];
             /** @description What to reach. */
             instruction: string;
+            /** @description The job of the pack that runs it. */
+            job_id?: components["schemas"]["JobId"] | null;
             /**
              * Format: uint32
              * @description Most replies of the model.
              */
             max_steps: number;
-            /** @description The model. */
-            model: string;
+            /** @description How it works: by names of elements, or by pictures and a model. */
+            mode: components["schemas"]["ActionMode"];
+            /** @description The model; absent if none is asked. */
+            model?: string | null;
             /** @description How it ended. */
             outcome?: components["schemas"]["Outcome"] | null;
             /** @description What a person has to decide now. */
             question?: components["schemas"]["VisionQuestion"] | null;
             /** @description Why it ended like this. */
-            reason: string;
+            reason?: string;
             /** @description Id of the run. */
             run_id: string;
             /** @description Its session. */
@@ -9867,17 +10248,24 @@ export interface components {
             windows: components["schemas"]["Window"][];
         };
         /**
-         * @description Take a picture of a region, scaled to fit into 1024×1024 with its aspect ratio kept.
+         * @description Take a picture of a region, scaled to fit into a square with its aspect ratio kept.
          *
          *     Origin and scale are in headers. Clicks still use coordinates of the whole screen.
          */
         Zoom: {
+            /**
+             * Format: uint32
+             * @description Side of the square; defaults to 1024.
+             */
+            fit?: number | null;
             /** @description png, webp or jpeg. Defaults to the preference in `Accept`, then to png. */
             format?: components["schemas"]["Format"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description Answer when the screen is quiet. */
             settle?: components["schemas"]["Settle"] | null;
+            /** @description Positions are pixels of this picture. */
+            shot?: components["schemas"]["ShotId"] | null;
             /** @description One corner. */
             x1: components["schemas"]["Px"];
             /** @description The opposite corner. */
@@ -10120,7 +10508,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "*/*": string;
+                    "application/octet-stream": string;
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -10549,7 +10937,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Emulated"];
+                    "application/json": components["schemas"]["EmulatedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -10731,7 +11119,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Imported"];
+                    "application/json": components["schemas"]["ImportedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -10914,6 +11302,7 @@ export interface operations {
                     "x-helmdeck-origin"?: string;
                     "x-helmdeck-scale"?: string;
                     "x-helmdeck-screenshot-id"?: string;
+                    "x-helmdeck-settled"?: string;
                     "x-helmdeck-size"?: string;
                     [name: string]: unknown;
                 };
@@ -11334,7 +11723,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ClipboardText"];
+                    "application/json": components["schemas"]["ClipboardTextObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -11698,7 +12087,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Resized"];
+                    "application/json": components["schemas"]["ResizedObserved"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -11725,6 +12114,7 @@ export interface operations {
                     "x-helmdeck-origin"?: string;
                     "x-helmdeck-scale"?: string;
                     "x-helmdeck-screenshot-id"?: string;
+                    "x-helmdeck-settled"?: string;
                     "x-helmdeck-size"?: string;
                     [name: string]: unknown;
                 };
@@ -11973,6 +12363,7 @@ export interface operations {
                     "x-helmdeck-origin"?: string;
                     "x-helmdeck-scale"?: string;
                     "x-helmdeck-screenshot-id"?: string;
+                    "x-helmdeck-settled"?: string;
                     "x-helmdeck-size"?: string;
                     [name: string]: unknown;
                 };
@@ -12903,6 +13294,31 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    erase_records: {
+        parameters: {
+            query: {
+                /** @description Subject of the caller. */
+                caller: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasedRecords"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     list_sessions: {
         parameters: {
             query?: {
@@ -13005,6 +13421,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    set_action_mode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetActionMode"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionModeSet"];
+                };
             };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];

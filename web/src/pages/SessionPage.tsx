@@ -15,7 +15,7 @@ import { Panel } from "../session/Panel";
 import { QualityMenu } from "../session/QualityMenu";
 import { ScalingButtons } from "../session/ScalingButtons";
 import { Share } from "../session/Share";
-import { Theatre, type View } from "../session/Theatre";
+import { ViewSwitcher, type View } from "../session/ViewSwitcher";
 import { Toolbar } from "../session/Toolbar";
 import type { Spot } from "../session/trace";
 import { useUploads } from "../session/useUploads";
@@ -157,7 +157,7 @@ export function SessionPage({ id }: { id: string }) {
         />
       </Toolbar>
       <main className="session-body" data-panel={panel}>
-        <Theatre
+        <ViewSwitcher
           element={theatre}
           views={views}
           view={view}

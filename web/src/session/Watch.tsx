@@ -17,7 +17,7 @@ import { ClipboardMenu } from "./ClipboardMenu";
 import { ControlButtons } from "./ControlButtons";
 import { DriverStrip } from "./DriverStrip";
 import { LeaveFullScreen, type FullScreen } from "./fullscreen";
-import { House } from "./House";
+import { PictureFrame } from "./PictureFrame";
 import { KeysMenu } from "./KeysMenu";
 import { lossOf } from "./loss";
 import { TouchKeyboard } from "./TouchKeyboard";
@@ -120,7 +120,7 @@ export function Watch(props: WatchProps) {
           <LeaveFullScreen fullScreen={fullScreen} />
         </div>
       </DriverStrip>
-      <House
+      <PictureFrame
         session={session}
         driver={driver}
         uploads={uploads}
@@ -158,7 +158,7 @@ export function Watch(props: WatchProps) {
             {!driving && <AgentBanner status={session.agent_status} />}
           </Stage>
         )}
-      </House>
+      </PictureFrame>
     </>
   );
 }

@@ -14,7 +14,7 @@ import { AgentBanner } from "./AgentBanner";
 import { ControlButtons } from "./ControlButtons";
 import { DriverStrip } from "./DriverStrip";
 import { LeaveFullScreen, type FullScreen } from "./fullscreen";
-import { House } from "./House";
+import { PictureFrame } from "./PictureFrame";
 import { lossOf } from "./loss";
 import { PrivateSignIn } from "./PrivateSignIn";
 import { TabStrip } from "./TabStrip";
@@ -153,7 +153,7 @@ export function WatchBrowser({ session, gone, shown, spot, quality, fullScreen, 
           />
         </div>
       )}
-      <House
+      <PictureFrame
         session={session}
         driver={driver}
         uploads={uploads}
@@ -184,7 +184,7 @@ export function WatchBrowser({ session, gone, shown, spot, quality, fullScreen, 
             {!driving && <AgentBanner status={session.agent_status} />}
           </CastStage>
         )}
-      </House>
+      </PictureFrame>
     </>
   );
 }

@@ -5,7 +5,7 @@ import { Icon } from "../ui/Icon";
 import { KeyboardHint } from "../viewer/KeyboardHint";
 import { ControlButtons } from "./ControlButtons";
 import { LeaveFullScreen, type FullScreen } from "./fullscreen";
-import { House } from "./House";
+import { PictureFrame } from "./PictureFrame";
 import { useDriver } from "./useDriver";
 import { useTake } from "./useTake";
 import type { Uploads } from "./useUploads";
@@ -54,7 +54,7 @@ export function WatchTerminal({ session, gone, fullScreen, uploads }: WatchTermi
           <LeaveFullScreen fullScreen={fullScreen} />
         </div>
       </div>
-      <House
+      <PictureFrame
         session={session}
         driver={driver}
         uploads={uploads}
@@ -72,7 +72,7 @@ export function WatchTerminal({ session, gone, fullScreen, uploads }: WatchTermi
             onClosed={() => void client.me().catch(() => {})}
           />
         </Suspense>
-      </House>
+      </PictureFrame>
     </>
   );
 }

@@ -12,7 +12,7 @@ pub(crate) struct WillBeSent {
     pub loader_id: String,
     #[serde(rename = "documentURL")]
     pub document_url: String,
-    pub request: Asked,
+    pub request: RequestData,
     pub timestamp: f64,
     pub wall_time: f64,
     pub redirect_response: Option<Answered>,
@@ -24,7 +24,7 @@ pub(crate) struct WillBeSent {
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Asked {
+pub(crate) struct RequestData {
     pub url: String,
     pub method: String,
     pub headers: Headers,

@@ -2,7 +2,7 @@
 
 use super::{
     piece::{Block, CELL, Piece, Run, TEXT, drop_said, is_said, said, unlabelled},
-    tree::{Element, Item, Tree, What},
+    tree::{Content, Element, Item, Tree},
     words::{join, plain, quoted, tidy},
 };
 
@@ -76,12 +76,12 @@ impl Layout<'_> {
         let mut pieces = Vec::new();
         for child in children {
             match &child.what {
-                What::Break => pieces.push(Piece::Break),
-                What::Text(text) => {
+                Content::Break => pieces.push(Piece::Break),
+                Content::Text(text) => {
                     let (text, key, top) = (text.clone(), child.key, child.top);
                     pieces.push(Piece::Text { text, key, top });
                 }
-                What::Element(element) => {
+                Content::Element(element) => {
                     pieces.extend(self.element(child, element));
                 }
             }

@@ -47,7 +47,7 @@ pub(crate) struct Tree {
 
 #[derive(Debug, Default)]
 pub(crate) struct Item {
-    pub what: What,
+    pub what: Content,
     pub children: Vec<usize>,
     /// The index of the frame, and the node in it.
     pub node: Option<(usize, i64)>,
@@ -58,7 +58,7 @@ pub(crate) struct Item {
 }
 
 #[derive(Debug, Default)]
-pub(crate) enum What {
+pub(crate) enum Content {
     /// Separates lines.
     #[default]
     Break,
@@ -120,7 +120,7 @@ impl<'a> Grower<'a> {
         let frames = sources.iter().map(|source| Frame::new(source, facts.get(&source.session)));
         let shown = sources.iter().enumerate();
         let shown = shown.filter_map(|(index, source)| Some((source.owner?, index)));
-        let root = Item { what: What::Element(Element::default()), ..Item::default() };
+        let root = Item { what: Content::Element(Element::default()), ..Item::default() };
         Self {
             frames: frames.collect(),
             shown: shown.collect(),
@@ -177,7 +177,7 @@ impl<'a> Grower<'a> {
         match frame.fate(node, node_at) {
             Fate::Gone => {}
             Fate::Said(text) => {
-                let what = What::Text(text);
+                let what = Content::Text(text);
                 self.add(parent, Item { what, children: Vec::new(), node: id, key, top });
             }
             Fate::Hoisted => {
@@ -194,7 +194,7 @@ impl<'a> Grower<'a> {
                 let children: Vec<usize> =
                     if with_children { frame.children(node).collect() } else { Vec::new() };
                 let item = self.tree.items.len();
-                let what = What::Element(element);
+                let what = Content::Element(element);
                 self.add(parent, Item { what, children: Vec::new(), node: id, key, top });
                 let (parent, depth) =
                     if depth < MAX_DEPTH { (item, depth + 1) } else { (parent, depth) };

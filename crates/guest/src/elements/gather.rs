@@ -14,7 +14,7 @@ use helmdeck_wire::{
 };
 use tokio::join;
 
-use super::{place, reader::Beside};
+use super::{reader::Beside, window_of};
 use crate::{begin::Guest, error::GuestError, observe::Owner};
 
 /// What a program has to answer, and a page.
@@ -177,7 +177,7 @@ impl Guest {
 fn request(at: Option<Pixel>, without_pages: bool) -> Request {
     Request {
         deadline_ms: u64::try_from(PROGRAM_DEADLINE.as_millis()).unwrap_or_default(),
-        max_nodes: place::MAX_NODES,
+        max_nodes: window_of::MAX_NODES,
         at: at.map(|at| (at.x, at.y)),
         without_pages,
         ..Request::default()
@@ -216,11 +216,11 @@ impl Gathered {
             }
             let first = elements.len();
             let bus = if browser { "browser" } else { "programs" };
-            place::add(elements, program, surfaces, &own, |path| {
+            window_of::add(elements, program, surfaces, &own, |path| {
                 refs.name(&format!("{bus} {} {path}", program.bus_name))
             });
             if browser {
-                pages.extend(place::pages(program, elements, first));
+                pages.extend(window_of::pages(program, elements, first));
             }
         }
         if !browser {

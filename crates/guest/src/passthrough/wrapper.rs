@@ -47,7 +47,7 @@ pub fn run(line: Vec<OsString>) -> io::Error {
     if opened(&args) {
         std::process::exit(0);
     }
-    let asked = Asked::read(&args);
+    let asked = BrowserArguments::read(&args);
     // If it cannot be followed, it still runs.
     let seen = asked.is_seen()
         && called.file_name().is_some_and(|name| announce(&asked, &name.to_string_lossy()).is_ok());
@@ -88,7 +88,7 @@ fn confirmed(guest: &UnixStream) -> io::Result<()> {
 
 /// The relevant arguments of the caller.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Asked {
+struct BrowserArguments {
     /// A profile other than the default one.
     data_dir: Option<PathBuf>,
     port: Option<Port>,
@@ -106,7 +106,7 @@ enum Port {
     Nonsense,
 }
 
-impl Asked {
+impl BrowserArguments {
     fn read(args: &[OsString]) -> Self {
         let mut asked = Self::default();
         for arg in args.iter().map(|arg| arg.as_bytes()).take_while(|arg| *arg != b"--") {
@@ -172,7 +172,7 @@ impl Port {
 
 /// Reports the browser that we are about to become. The connection stays open in the browser and
 /// closes with it.
-fn announce(asked: &Asked, name: &str) -> io::Result<()> {
+fn announce(asked: &BrowserArguments, name: &str) -> io::Result<()> {
     let pid = getpid();
     let mut guest = greet()?;
     let number = u32::try_from(pid.as_raw_nonzero().get()).map_err(io::Error::other)?;
@@ -269,7 +269,7 @@ mod tests {
 
     fn additions(line: &str) -> Vec<String> {
         let args: Vec<_> = line.split_whitespace().map(OsString::from).collect();
-        let asked = Asked::read(&args);
+        let asked = BrowserArguments::read(&args);
         asked.additions(asked.is_seen())
     }
 

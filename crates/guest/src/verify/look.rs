@@ -84,7 +84,7 @@ impl Guest {
         right: impl Fn(&Candidate) -> bool,
     ) -> Looked {
         let found = match at {
-            Place::Desktop => self.find(&sought(target)).await?,
+            Place::Desktop | Place::Elements => self.find(&sought(target, at)).await?,
             Place::Page => self.find_in_page(&sought_in_page(target)).await?,
         };
         Ok(told(&matching::meant(&found.candidates, target), &found, right))
@@ -93,7 +93,7 @@ impl Guest {
     /// Looks for a text that can be seen, in whatever it is a part of.
     async fn look_for_text(&self, at: Place, target: &Target) -> Looked {
         let found = match at {
-            Place::Desktop => self.find_visible(&sought(target)).await?,
+            Place::Desktop | Place::Elements => self.find_visible(&sought(target, at)).await?,
             Place::Page => self.find_in_page(&sought_in_page(target)).await?,
         };
         let seen: Vec<_> = found.candidates.iter().filter(|it| is_seen(it)).collect();
@@ -234,10 +234,11 @@ impl Guest {
     }
 }
 
-fn sought(target: &Target) -> Find {
+fn sought(target: &Target, at: Place) -> Find {
     let Target { text, role, name, reference, window, near, nth, exact } = target.clone();
     let limit = Some(CANDIDATES);
-    Find { text, role, name, reference, window, near, nth, exact, limit, ocr: true }
+    let ocr = at == Place::Desktop;
+    Find { text, role, name, reference, window, near, nth, exact, limit, ocr }
 }
 
 fn sought_in_page(target: &Target) -> FindInPage {

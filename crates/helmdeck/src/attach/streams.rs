@@ -43,7 +43,7 @@ impl Drop for Streams {
 
 /// Where a connection goes, and what serves it.
 #[derive(Clone)]
-struct Way {
+struct StreamRoute {
     server: Arc<Remote>,
     guest: Connections,
     path: String,
@@ -53,7 +53,7 @@ struct Way {
 impl Streams {
     /// Opens spare connections, and a new one whenever one is used.
     pub fn open(server: Arc<Remote>, guest: Connections, id: &SessionId, secret: String) -> Self {
-        let way = Way { server, guest, path: stream(id), secret };
+        let way = StreamRoute { server, guest, path: stream(id), secret };
         let task = helmdeck_task::spawn(async move {
             let mut open = JoinSet::new();
             let (used, mut uses) = mpsc::channel(SPARE);
@@ -69,7 +69,7 @@ impl Streams {
     }
 }
 
-impl Way {
+impl StreamRoute {
     /// Waits until a connection is used, requests a replacement, and serves it.
     async fn spare(self, used: mpsc::Sender<()>) {
         let first = async {

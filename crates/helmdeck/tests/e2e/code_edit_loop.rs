@@ -53,10 +53,13 @@ async fn an_agent_clones_reads_changes_tests_commits_and_pushes_through_mcp() {
         json!({ "name": "git", "type": "login", "host_pattern": host, "value": login });
     let person = server.client("agent", "vault:write");
     person.post("/api/v1/vault/credentials", &credential).await.expect(201);
-    let agent = Agent::connect(&server, &server.token("agent", "sessions:*")).await;
+    let token = server.token("agent", "sessions:*");
 
     let url = format!("http://{host}/app.git");
-    let fetched = agent.call("repo.fetch", &json!({ "url": url })).await.unwrap();
+    let cloning = Agent::connect(&server, &token).await;
+    let fetched = cloning.call("repo.fetch", &json!({ "url": url })).await.unwrap();
+    // The clone's session is the current one of that connection. This one has none.
+    let agent = Agent::connect(&server, &token).await;
     let clone_path = &fetched["output"]["clone_path"];
     assert!(clone_path.is_string() && fetched["_session_id"].is_string(), "{fetched}");
     // The names and arguments of the worked example in the agents' guide. The repository is in Python.

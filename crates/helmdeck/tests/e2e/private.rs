@@ -12,6 +12,34 @@ const SOON: Duration = Duration::from_secs(20);
 const TRIES: u32 = 20;
 const SECRET: &str = "hunter2";
 
+/// Writes a line for each pressed key that any program of the session can see, 100 times a second.
+const SPY: &str = r#"cat > ~/spy.pl <<'END'
+use IO::Socket::UNIX;
+my ($number) = $ENV{DISPLAY} =~ /:(\d+)/;
+my $x = IO::Socket::UNIX->new("/tmp/.X11-unix/X$number") or die "no display";
+sub get { my $all = ""; while (length $all < $_[0]) { sysread $x, $all, $_[0] - length $all, length $all or exit } $all }
+syswrite $x, pack("a1 x v v v v x2", "l", 11, 0, 0, 0);
+my $head = get(8);
+get(4 * unpack("x6 v", $head));
+open my $seen, ">", "$ENV{HOME}/keys";
+$seen->autoflush;
+for (;;) {
+    syswrite $x, pack("C C v", 44, 0, 1);
+    my $message = get(32);
+    # Every client is told of changed keyboards: such events come before the reply.
+    $message = get(32) while ord $message != 1;
+    print $seen "pressed\n" if substr($message . get(8), 8) =~ /[^\0]/;
+    select undef, undef, undef, 0.01;
+}
+END
+(setsid perl ~/spy.pl > ~/spy.log 2>&1 &)
+until [ -e ~/keys ]; do sleep 0.05; [ ! -s ~/spy.log ] || { cat ~/spy.log; exit; }; done; echo up"#;
+
+/// How many pressed keys the spy has seen.
+async fn spied(desk: &Desk<'_>) -> usize {
+    desk.shell("wc -l < ~/keys").await.trim().parse().unwrap()
+}
+
 /// A login page, and a page with a unique colour.
 fn page(path: &str) -> Page {
     Page::html(match path {
@@ -59,6 +87,10 @@ async fn a_private_sign_in_is_invisible_to_others_and_the_agent_gets_the_page() 
     let mut other = Caster::open(&server, &cast, &[("authorization", &bearer)]).await.unwrap();
     other.until(|other| !other.pictures.is_empty()).await;
 
+    assert_eq!(desk.shell(SPY).await, "up\n");
+    desk.act("hold_key", json!({ "keys": "shift", "seconds": 1 })).await;
+    assert!(spied(&desk).await > 0, "keys of the display are visible");
+
     agent.post(&private, &json!({})).await.expect_error(403, "person_required");
     person.post(&private, &json!({})).await.expect_error(409, "not_driving");
     let mine = format!("Bearer {}", token.trim());
@@ -75,6 +107,8 @@ async fn a_private_sign_in_is_invisible_to_others_and_the_agent_gets_the_page() 
     assert_eq!(other.last("tabs"), &json!([]));
     let pictures = other.pictures.len();
 
+    let by_hand = Desk { client: &person, id: desk.id.clone() };
+    let keys = spied(&by_hand).await;
     hand.pictures.clear();
     let at = |hand: &Caster, key: &str, value: &str| hand.last("tabs")[0][key] == value;
     hand.until(|hand| at(hand, "title", "sign in") && !hand.pictures.is_empty()).await;
@@ -82,8 +116,10 @@ async fn a_private_sign_in_is_invisible_to_others_and_the_agent_gets_the_page() 
     for _ in 0..TRIES {
         hand.click(20, 20, 3).await;
         for letter in SECRET.chars() {
-            let key = json!({ "type": "char", "text": letter.to_string() });
-            hand.send("Input.dispatchKeyEvent", key).await;
+            for (kind, field) in [("rawKeyDown", "key"), ("char", "text"), ("keyUp", "key")] {
+                let key = json!({ "type": kind, field: letter.to_string() });
+                hand.send("Input.dispatchKeyEvent", key).await;
+            }
         }
         hand.watch(A_WHILE).await;
         if at(&hand, "title", "signed in") {
@@ -91,8 +127,8 @@ async fn a_private_sign_in_is_invisible_to_others_and_the_agent_gets_the_page() 
         }
     }
     hand.until(|hand| at(hand, "title", "signed in")).await;
+    assert_eq!(spied(&by_hand).await, keys, "no key reaches the display");
     // The agent cannot start programs now, but the person with control can.
-    let by_hand = Desk { client: &person, id: desk.id.clone() };
     assert!(!is_on_screen(&by_hand).await);
     let programs = "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c headless[=]new";
     assert_eq!(by_hand.shell(programs).await.trim(), "0");

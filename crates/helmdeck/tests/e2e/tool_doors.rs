@@ -118,7 +118,7 @@ impl<'a> Subject<'a> {
                 let path = "/workspace/app";
                 let input = json!({ "_session_id": desk.id, "clone_path": path, "command": ["x"] });
                 let made = person.post("/api/v1/packs/cmd.run", &input).await.expect(200).json();
-                other = text(&made, "_job_id");
+                other = text(&made, "job_id");
             }
             _ => {}
         }

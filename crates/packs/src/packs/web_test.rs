@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use crate::{
     Context, ModelBudget, ModelNeed, Pack, PackError, PackResult, Routing, RunEnd, SessionNeed,
     page::{PageUrl, open},
-    page_tools::{self, Ask, Told},
+    page_tools::{self, Ask, ModelStep},
     vision_run::{Wanted, Watched, reach},
 };
 
@@ -421,7 +421,7 @@ impl Test<'_> {
     }
 
     /// Whether a step would open another site, and no person allows it.
-    async fn leaves(&mut self, told: &Told) -> Option<End> {
+    async fn leaves(&mut self, told: &ModelStep) -> Option<End> {
         let wanted = (told.tool == "browser_navigate").then(|| told.text("url")).flatten()?;
         self.left(&wanted).await
     }

@@ -185,14 +185,14 @@ impl Feed {
             }
             EventKind::Control(change) => {
                 #[derive(Serialize)]
-                struct Told<'a> {
+                struct ControlEvent<'a> {
                     session_id: &'a SessionId,
                     #[serde(flatten)]
                     control: helmdeck_wire::control::Control,
                 }
                 let id = id?;
                 let control = change.seen_by(&self.caller.token);
-                Some(event("control", &Told { session_id: id, control }))
+                Some(event("control", &ControlEvent { session_id: id, control }))
             }
             EventKind::Vision(run) => Some(event("vision", &*run)),
             EventKind::Job(job) => Some(event("job", &*job)),

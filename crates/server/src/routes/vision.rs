@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use crate::{
     error::{ApiError, ApiResult},
     tool::{Call, NoInput, Outcome, Payload},
-    vision_runs::{Answered, Decision, Guard, Told, VisionRun, VisionStatus},
+    vision_runs::{Answered, Decision, Guard, RunEvent, VisionRun, VisionStatus},
 };
 
 /// Keeps connections alive through proxies.
@@ -237,7 +237,11 @@ pub async fn answer(call: Call, input: VisionAnswer) -> ApiResult<Answered> {
     Ok(answered)
 }
 
-fn prepare(call: &Call, input: VisionAct, told: Option<mpsc::Sender<Told>>) -> ApiResult<Prepared> {
+fn prepare(
+    call: &Call,
+    input: VisionAct,
+    told: Option<mpsc::Sender<RunEvent>>,
+) -> ApiResult<Prepared> {
     let session = call.session()?;
     session.ensure_desktop()?;
     if !call.caller.may(Scope::MODELS_USE) {
@@ -287,11 +291,11 @@ fn prepare(call: &Call, input: VisionAct, told: Option<mpsc::Sender<Told>>) -> A
 /// A run whose steps and questions are sent as they happen. A client that disconnects ends it.
 struct Feed {
     work: Option<Pin<Box<dyn Future<Output = Run> + Send>>>,
-    told: mpsc::Receiver<Told>,
+    told: mpsc::Receiver<RunEvent>,
     run: Option<Run>,
 }
 
-fn events(prepared: Prepared, told: mpsc::Receiver<Told>) -> Outcome {
+fn events(prepared: Prepared, told: mpsc::Receiver<RunEvent>) -> Outcome {
     let feed = Feed { work: Some(Box::pin(prepared.work())), told, run: None };
     let events = stream::unfold(feed, async |mut feed| {
         let event = feed.next().await?;
@@ -322,10 +326,10 @@ impl Feed {
     }
 }
 
-fn told_event(told: &Told) -> Event {
+fn told_event(told: &RunEvent) -> Event {
     match told {
-        Told::Step(step) => event("step", step),
-        Told::Question(question) => event("question", question),
+        RunEvent::Step(step) => event("step", step),
+        RunEvent::Question(question) => event("question", question),
     }
 }
 

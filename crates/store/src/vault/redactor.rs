@@ -1,6 +1,6 @@
 //! Replaces secrets in outputs: as they are, and percent-encoded, JSON-escaped or in base64.
 
-mod needle;
+mod secret_matcher;
 mod used;
 
 use std::{borrow::Cow, collections::BTreeSet};
@@ -9,7 +9,7 @@ use helmdeck_wire::vault::{CredentialType, MIN_SECRET};
 use serde_json::Value;
 
 use super::Secret;
-use needle::{Match, Needle};
+use secret_matcher::{Match, SecretMatcher};
 
 pub use used::{redact_used, redact_used_json, remember};
 
@@ -36,7 +36,7 @@ const PLAIN_FIELDS: [&str; 12] = [
 /// Replaces the secrets that were added to it.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    needles: Vec<Needle>,
+    matchers: Vec<SecretMatcher>,
     known: BTreeSet<Vec<u8>>,
     /// Bytes that an occurrence can begin with.
     starts: Starts,
@@ -94,11 +94,11 @@ impl Redactor {
         if secret.len() < MIN_SECRET || !self.known.insert(secret.to_vec()) {
             return;
         }
-        for needle in Needle::of(secret) {
+        for matcher in SecretMatcher::of(secret) {
             for (byte, starts) in (0..=u8::MAX).zip(self.starts.0.iter_mut()) {
-                *starts = *starts || needle.starts_with(byte);
+                *starts = *starts || matcher.starts_with(byte);
             }
-            self.needles.push(needle);
+            self.matchers.push(matcher);
         }
     }
 
@@ -109,7 +109,7 @@ impl Redactor {
 
     /// Whether it replaces nothing.
     pub fn is_empty(&self) -> bool {
-        self.needles.is_empty()
+        self.matchers.is_empty()
     }
 
     /// How many secrets it replaces.
@@ -196,8 +196,8 @@ impl Redactor {
     /// The longest occurrence at the beginning of these bytes, unless a longer one may follow.
     fn longest(&self, bytes: &[u8], last: bool) -> Match {
         let mut longest = Match::None;
-        for needle in &self.needles {
-            match (needle.at_start_of(bytes, last), longest) {
+        for matcher in &self.matchers {
+            match (matcher.at_start_of(bytes, last), longest) {
                 (Match::Begun, _) => return Match::Begun,
                 (Match::Whole(length), Match::Whole(best)) if best >= length => {}
                 (Match::Whole(length), _) => longest = Match::Whole(length),

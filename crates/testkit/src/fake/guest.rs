@@ -41,7 +41,7 @@ pub(super) struct Shared {
     pub id: String,
     pub state: Mutex<Inside>,
     pub home: Mutex<Home>,
-    asked: watch::Sender<Vec<Asked>>,
+    asked: watch::Sender<Vec<GuestCall>>,
     pub reports: watch::Sender<Vec<Progress>>,
     held: watch::Sender<HashSet<String>>,
     /// Number of screen changes.
@@ -99,7 +99,7 @@ pub(super) struct Dial {
 
 /// One call from the server.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct GuestCall {
     /// Name of the action, or of the link's route without its slash.
     pub call: String,
     /// Its body.
@@ -164,7 +164,7 @@ impl FakeGuest {
     }
 
     /// All calls so far.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<GuestCall> {
         self.shared.asked.borrow().clone()
     }
 
@@ -176,7 +176,7 @@ impl FakeGuest {
 
     /// Waits until the last call of this name has this state.
     pub async fn until(&self, call: &str, state: State) {
-        let last = |asked: &Vec<Asked>| asked.iter().rfind(|asked| asked.call == call).cloned();
+        let last = |asked: &Vec<GuestCall>| asked.iter().rfind(|asked| asked.call == call).cloned();
         let mut asked = self.shared.asked.subscribe();
         let waiting = asked.wait_for(|asked| last(asked).is_some_and(|it| it.state == state));
         if timeout(PATIENCE, waiting).await.is_err() {
@@ -315,7 +315,7 @@ impl FakeGuest {
         }
         self.shared.asked.send_modify(|all| {
             index = all.len();
-            all.push(Asked { call, body, hands, state: State::UnderWay });
+            all.push(GuestCall { call, body, hands, state: State::UnderWay });
         });
         Noted { guest: self.clone(), index, state: State::Cancelled }
     }
@@ -355,7 +355,7 @@ impl Drop for Noted {
     }
 }
 
-/// The name of a route in [`Asked`].
+/// The name of a route in [`GuestCall`].
 pub(super) fn call_of(path: &str) -> &str {
     path.strip_prefix(&route::act("")).unwrap_or(path.trim_start_matches('/'))
 }

@@ -14,9 +14,9 @@ const FUEL: usize = 1 << 20;
 
 /// A byte string to find: a secret, or a part of its base64.
 #[derive(Clone)]
-pub(super) struct Needle(Vec<u8>);
+pub(super) struct SecretMatcher(Vec<u8>);
 
-/// Whether something begins with a needle.
+/// Whether something begins with a matcher.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Match {
     None,
@@ -26,8 +26,8 @@ pub(super) enum Match {
     Whole(usize),
 }
 
-impl Needle {
-    /// The needles of a secret.
+impl SecretMatcher {
+    /// The matchers of a secret.
     pub fn of(secret: &[u8]) -> Vec<Self> {
         let mut found: BTreeSet<Vec<u8>> = BTreeSet::from([secret.to_vec()]);
         for engine in [&BASE64_STANDARD, &BASE64_URL_SAFE] {
@@ -58,7 +58,7 @@ impl Needle {
         self.compare(bytes, 0, 0, last, &mut fuel)
     }
 
-    /// Compares from byte `at` of the text and byte `done` of the needle on.
+    /// Compares from byte `at` of the text and byte `done` of the matcher on.
     fn compare(
         &self,
         bytes: &[u8],
@@ -115,7 +115,7 @@ impl Needle {
 enum Escape {
     None,
     Begun,
-    /// `length` bytes that stand for the next bytes of the needle.
+    /// `length` bytes that stand for the next bytes of the matcher.
     Whole {
         length: usize,
         stands_for: usize,

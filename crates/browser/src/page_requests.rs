@@ -18,7 +18,7 @@ const MOST: usize = 256;
 
 /// The requests of a tab.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct PageRequests {
     under_way: HashMap<String, Request>,
     /// What was asked lately, by the hash of its address without the query.
     lately: VecDeque<Request>,
@@ -32,7 +32,7 @@ struct Request {
     begun: Instant,
 }
 
-impl Asked {
+impl PageRequests {
     pub fn begun(&mut self, id: &str, url: &str, now: Instant) {
         let request = Request { address: hash(url), begun: now };
         if self.lately.len() == MOST {
@@ -103,7 +103,7 @@ mod tests {
     fn only_requests_since_an_action_are_awaited_and_not_forever() {
         let start = Instant::now();
         let at = |ms: u64| start + Duration::from_millis(ms);
-        let mut asked = Asked::default();
+        let mut asked = PageRequests::default();
         asked.begun("1", "http://a/events", start);
         assert_eq!(asked.awaited(at(100), at(100)), None);
         asked.begun("2", "http://a/save", at(110));
@@ -121,7 +121,7 @@ mod tests {
     fn what_a_page_asks_regularly_is_not_awaited() {
         let start = Instant::now();
         let at = |ms: u64| start + Duration::from_millis(ms);
-        let mut asked = Asked::default();
+        let mut asked = PageRequests::default();
         asked.begun("1", "http://a/poll?n=1", start);
         asked.over("1", at(50));
         asked.begun("2", "http://a/poll?n=2", at(1000));
@@ -134,7 +134,7 @@ mod tests {
     fn a_repeated_action_is_awaited_again() {
         let start = Instant::now();
         let at = |ms: u64| start + Duration::from_millis(ms);
-        let mut asked = Asked::default();
+        let mut asked = PageRequests::default();
         for (id, begun) in [("1", 0), ("2", 900), ("3", 9000)] {
             asked.begun(id, "http://a/save", at(begun));
             let awaited = asked.awaited(at(begun), at(begun + 1));
@@ -147,7 +147,7 @@ mod tests {
     fn what_an_earlier_document_asked_does_not_count() {
         let start = Instant::now();
         let at = |ms: u64| start + Duration::from_millis(ms);
-        let mut asked = Asked::default();
+        let mut asked = PageRequests::default();
         for (id, begun) in [("1", 0), ("2", 1000)] {
             asked.begun(id, "http://a/poll", at(begun));
             asked.over(id, at(begun + 50));

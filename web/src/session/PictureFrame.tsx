@@ -11,7 +11,7 @@ import { UploadTray } from "./UploadTray";
 import type { Driver } from "./useDriver";
 import type { Uploads } from "./useUploads";
 
-interface HouseProps {
+interface PictureFrameProps {
   session: Session;
   driver: Driver;
   uploads: Uploads;
@@ -25,7 +25,7 @@ interface HouseProps {
 }
 
 /** The area below the strip: the picture or why it is missing, and the drop target for files. */
-export function House({ session, driver, uploads, away, error, onDismiss, children }: HouseProps) {
+export function PictureFrame({ session, driver, uploads, away, error, onDismiss, children }: PictureFrameProps) {
   const desktop = session.mode === "desktop";
   // Independent of who has control: a new file does not interfere. Attached sessions have no file access.
   const welcome = driver.watchable && driver.mayDrive && !session.attached;

@@ -12,7 +12,7 @@ interface Choice {
   show: (shown: boolean) => ReactNode;
 }
 
-interface TheatreProps {
+interface ViewSwitcherProps {
   /** The part of the page that can be shown full screen. */
   element: RefObject<HTMLDivElement | null>;
   views: Choice[];
@@ -26,7 +26,7 @@ interface TheatreProps {
  * The views of a session. A view stays mounted after its first use, unless it ends when it is left, so that returning
  * to it needs no wait.
  */
-export function Theatre({ element, views, view, onView, notice }: TheatreProps) {
+export function ViewSwitcher({ element, views, view, onView, notice }: ViewSwitcherProps) {
   const id = useId();
   const [used, setUsed] = useState<ReadonlySet<View>>(new Set());
   if (!used.has(view)) setUsed(new Set(used).add(view));
