@@ -38,7 +38,7 @@ const PACKAGES: [(&str, &[&str]); 20] = [
     ("python3-venv", &["python3"]),
     ("tesseract-ocr", &["tesseract"]),
     ("tigervnc-scraping-server", &["X0tigervnc"]),
-    ("tigervnc-standalone-server", &["Xtigervnc"]),
+    ("tigervnc-standalone-server", &["Xtigervnc", "tigervncconfig"]),
     ("tigervnc-viewer", &["xtigervncviewer"]),
     ("universal-ctags", &["ctags"]),
     ("x11-xkb-utils", &["xkbcomp"]),

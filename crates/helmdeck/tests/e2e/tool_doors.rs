@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 
 use crate::tools::helmdeck;
 
-/// The first has more rows at every call, and the second is a pack if it is called by its name.
-const LEFT_OUT: [&str; 2] = ["audit.export", "browser.interact"];
+/// The first two have more rows at every call, and the third is a pack if it is called by its name.
+const LEFT_OUT: [&str; 3] = ["audit.export", "audit.list", "browser.interact"];
 /// Fields that hold measurements, or times as numbers.
 const MEASURED: [&str; 2] = ["resources", "timings"];
 
@@ -93,8 +93,8 @@ impl<'a> Subject<'a> {
             "show_exec" | "kill_exec" => other = "exec-fake".to_owned(),
             "remove_model_budget" => {
                 let path = "/api/v1/models/budgets/sample";
-                let budget = json!({ "tokens_per_day": 5 });
-                person.send(Method::PUT, path, &[], budget.to_string().into()).await;
+                let budget = json!({ "daily_tokens": 5 });
+                person.send(Method::PUT, path, &[], budget.to_string().into()).await.expect(200);
             }
             "show_artifact" | "delete_artifact" => {
                 let path = "/api/v1/artifacts/upload?filename=a.txt";
@@ -155,13 +155,18 @@ fn arguments(operation: &Operation, row: &Row, subject: &Subject<'_>) -> Map<Str
     let schema = tool.schema().unwrap_or_else(|_| panic!("{}", tool.name));
     let mut args = body.and_then(|body| body.as_object().cloned()).unwrap_or_default();
     let (path, query) = path.split_once('?').unwrap_or((&path, ""));
-    for (name, value) in operation.path.split('/').zip(path.split('/')) {
+    let parts: Vec<_> = path.split('/').collect();
+    for (at, name) in operation.path.split('/').enumerate() {
         let Some(name) = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')) else {
             continue;
         };
-        let name = name.trim_start_matches('*');
+        // Only the last name may stand for several parts.
+        let (name, value) = match name.strip_prefix('*') {
+            Some(name) => (name, parts[at..].join("/")),
+            None => (name, parts[at].to_owned()),
+        };
         let field = if name == "id" && tool.of_session { "session_id" } else { name };
-        args.insert(field.to_owned(), schema.coerce(field, value));
+        args.insert(field.to_owned(), schema.coerce(field, &value));
     }
     for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
         args.insert(name.to_owned(), schema.coerce(name, value));
