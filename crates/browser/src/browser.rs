@@ -65,6 +65,8 @@ pub(crate) struct Shared {
     pub(crate) listeners: Listeners,
     /// The sites that tabs may open, if there is a limit.
     pub(crate) site_limit: Mutex<Option<SiteLimit>>,
+    /// One change of the limit at a time.
+    pub(crate) limiting: tokio::sync::Mutex<()>,
 }
 
 impl Browser {
@@ -115,6 +117,7 @@ impl Browser {
             on_screen,
             listeners: Listeners::default(),
             site_limit: Mutex::default(),
+            limiting: tokio::sync::Mutex::default(),
         };
         Self { shared: Arc::new(shared), hands: Hands::Agent }
     }

@@ -73,6 +73,7 @@ impl Browser {
         owner: &str,
         sites: Option<Vec<Site>>,
     ) -> Result<Vec<String>, BrowserError> {
+        let _one_at_a_time = self.shared.limiting.lock().await;
         let Some(sites) = sites else {
             let mut current = self.shared.site_limit.lock();
             let Some(limit) = &*current else { return Ok(Vec::new()) };
@@ -90,7 +91,13 @@ impl Browser {
             owners = mem::take(&mut *limit.owners.lock());
         }
         let refused = owners.renew(owner, sites);
-        let running = self.own(Instant::now() + SHORT).await?;
+        let running = match self.own(Instant::now() + SHORT).await {
+            // A browser that runs and does not answer is not the same as none.
+            Err(BrowserError::Unavailable) if self.is_there().await => {
+                return Err(BrowserError::Timeout("the browser did not answer in time".to_owned()));
+            }
+            running => running?,
+        };
         let limit = SiteLimit::begin(&running.cdp, owners).await?;
         *self.shared.site_limit.lock() = Some(limit);
         Ok(refused)

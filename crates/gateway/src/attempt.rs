@@ -35,6 +35,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// Tokens of an answer that are reserved if the client sets no limit.
 const USUAL_OUTPUT: u64 = 4096;
+/// Limits of what is reserved, so that sums stay numbers. Providers refuse more.
+const MOST_RESERVED: u64 = 1 << 32;
+const MOST_ANSWERS: u64 = 1 << 10;
 /// Most tokens of an answer that a client of another family did not limit.
 const MOST_OUTPUT: u64 = 32_000;
 /// Fields of a request with what a model reads.
@@ -180,9 +183,11 @@ impl Gateway {
         let caller = asked.caller.subject.as_str();
         let asked_output = ["max_tokens", "max_completion_tokens", "max_output_tokens"]
             .iter()
-            .find_map(|name| asked.body.value(name)?.as_u64());
+            .find_map(|name| asked.body.value(name)?.as_u64())
+            .map(|tokens| tokens.min(MOST_RESERVED));
         let most = facts.as_ref().and_then(|facts| facts.max_output).unwrap_or(USUAL_OUTPUT);
-        let answers = asked.body.value("n").and_then(|n| n.as_u64()).unwrap_or(1).max(1);
+        let answers =
+            asked.body.value("n").and_then(|n| n.as_u64()).unwrap_or(1).clamp(1, MOST_ANSWERS);
         let output = asked_output.unwrap_or(USUAL_OUTPUT.min(most)).saturating_mul(answers);
         let usage = Usage { input: *estimated_input, output, ..Usage::default() };
         let claim = Claim {

@@ -111,8 +111,8 @@ fn check(
     wanted: ModelSpend,
 ) -> Result<(), String> {
     if let Some(limit) = budget.tokens {
-        let busy = used.tokens + reserved.tokens;
-        if busy + wanted.tokens > limit {
+        let busy = used.tokens.saturating_add(reserved.tokens);
+        if busy.saturating_add(wanted.tokens) > limit {
             return Err(format!(
                 "{limit} tokens: {busy} are used or reserved, and this call could use {}",
                 wanted.tokens
@@ -120,8 +120,8 @@ fn check(
         }
     }
     if let Some(limit) = budget.cost_nanos {
-        let busy = used.cost_nanos + reserved.cost_nanos;
-        if busy + wanted.cost_nanos > limit {
+        let busy = used.cost_nanos.saturating_add(reserved.cost_nanos);
+        if busy.saturating_add(wanted.cost_nanos) > limit {
             return Err(format!(
                 "${:.4}: ${:.4} are used or reserved, and this call could cost ${:.4}",
                 dollars(limit),

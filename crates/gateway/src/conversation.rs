@@ -332,7 +332,7 @@ impl Outcome {
 impl Usage {
     /// All tokens.
     pub fn total(&self) -> u64 {
-        self.input + self.output
+        self.input.saturating_add(self.output)
     }
 }
 

@@ -21,14 +21,27 @@ impl Session {
     }
 
     /// Limits the sites that the browser opens, and returns what was refused meanwhile. `None` ends the owner's limit.
-    /// Without a browser, nothing is limited.
+    /// Without a browser, nothing is limited. While another caller has control, the tabs are theirs: the limit begins
+    /// again with the next call after that.
     pub async fn limit_sites(
         &self,
+        caller: &Caller,
         owner: &str,
         sites: Option<Vec<Site>>,
     ) -> Result<Vec<String>, SessionError> {
+        let limits = sites.is_some();
+        let is_held = || self.inner.lease.borrow().admit(&caller.token).is_err();
+        if limits && is_held() {
+            return Ok(Vec::new());
+        }
         let wanted = LimitSites { owner: owner.to_owned(), sites };
-        match self.inner.link.limit_sites(&wanted).await {
+        let limited = self.inner.link.limit_sites(&wanted).await;
+        if limits && is_held() {
+            // Taken meanwhile. If this fails, the limit ends after some minutes.
+            let ended = LimitSites { sites: None, ..wanted };
+            let _ = self.inner.link.limit_sites(&ended).await;
+        }
+        match limited {
             Ok(refused) => Ok(refused.urls),
             Err(LinkError::Refused(body)) if body.error == ErrorCode::CdpUnavailable => {
                 Ok(Vec::new())

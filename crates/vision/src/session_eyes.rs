@@ -156,8 +156,11 @@ impl Drop for SessionEyes {
     fn drop(&mut self) {
         if self.limited.load(Ordering::Relaxed) {
             let (session, owner) = (self.session.clone(), self.owner.clone());
+            let caller = self.caller.clone();
             // If it fails, the limit ends after some minutes.
-            helmdeck_task::spawn(async move { session.limit_sites(&owner, None).await.is_ok() });
+            helmdeck_task::spawn(async move {
+                session.limit_sites(&caller, &owner, None).await.is_ok()
+            });
         }
     }
 }
@@ -165,7 +168,11 @@ impl Drop for SessionEyes {
 impl Eyes for SessionEyes {
     fn limit_sites(&self, sites: Option<Vec<Site>>) -> Seen<'_, Vec<String>> {
         self.limited.store(sites.is_some(), Ordering::Relaxed);
-        async move { self.session.limit_sites(&self.owner, sites).await.map_err(failure) }.boxed()
+        async move {
+            let limited = self.session.limit_sites(&self.caller, &self.owner, sites).await;
+            limited.map_err(failure)
+        }
+        .boxed()
     }
 
     fn look(&self, rule: SizeRule) -> Seen<'_, Shot> {

@@ -278,6 +278,7 @@ pub struct ConnectRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,
     /// Whether it may use models.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub models: bool,
 }
 

@@ -160,7 +160,8 @@ fn walk(root: &Path, below: &Path, files: &mut Vec<String>) -> io::Result<()> {
 }
 
 fn metadata_of_linux(root: &Path) -> io::Result<Value> {
-    metadata(root, &["--offline", "--filter-platform", "x86_64-unknown-linux-gnu"])
+    let system = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    metadata(root, &["--offline", "--filter-platform", &system])
 }
 
 fn metadata(root: &Path, args: &[&str]) -> io::Result<Value> {

@@ -87,8 +87,15 @@ impl Guest {
         let failed = |error: &dyn std::fmt::Display| format!("the text was not read: {error}");
         let screen = self.display().map_err(|e| failed(&e))?.tiled().await;
         let screen = screen.map_err(|e| failed(&e))?;
-        let mut kept = self.elements.words.kept.lock().await;
-        kept.read(&session, &screen).await.map_err(|error| failed(&error))?;
+        let kept = self.elements.words.kept.clone().lock_owned().await;
+        // To its end, also if the caller leaves: the next one needs the same text.
+        let reading = helmdeck_task::spawn(async move {
+            let mut kept = kept;
+            let read = kept.read(&session, &screen).await;
+            (kept, read)
+        });
+        let (kept, read) = reading.await.map_err(|error| failed(&error))?;
+        read.map_err(|error| failed(&error))?;
         let mut found: Vec<Candidate> =
             kept.lines.iter().flat_map(|line| line.find(wanted, target.exact)).collect();
         for candidate in &mut found {

@@ -53,7 +53,14 @@ struct Process {
 
 impl Reader {
     /// The elements of programs. The error is a sentence.
-    pub async fn read(&self, beside: &Beside, mut request: Request) -> Result<Answer, String> {
+    pub async fn read(&self, beside: &Beside, request: Request) -> Result<Answer, String> {
+        let (reader, beside) = (self.clone(), beside.clone());
+        // To its end: a process whose answer was not read cannot be asked again.
+        let reading = helmdeck_task::spawn(async move { reader.read_now(&beside, request).await });
+        reading.await.unwrap_or_else(|_| Err("the accessibility reader failed".to_owned()))
+    }
+
+    async fn read_now(&self, beside: &Beside, mut request: Request) -> Result<Answer, String> {
         let mut kept = self.process.lock().await;
         let namespace = match beside {
             Beside::Nest(nest) => nest.process_namespace(),

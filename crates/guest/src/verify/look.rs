@@ -61,9 +61,13 @@ impl Guest {
                 self.look_at_tabs(condition.url.as_deref().unwrap_or_default()).await
             }
             Check::ScreenChanged => {
-                self.look_at_screen(condition).await.map(|(same, found)| (!same, found))
+                let (same, found) = self.look_at_screen(condition).await?;
+                Ok((same == Some(false), found))
             }
-            Check::ScreenUnchanged | Check::RegionSimilar => self.look_at_screen(condition).await,
+            Check::ScreenUnchanged | Check::RegionSimilar => {
+                let (same, found) = self.look_at_screen(condition).await?;
+                Ok((same == Some(true), found))
+            }
             Check::ClipboardEquals => {
                 let held = self.display()?.clipboard(&Clipboard::default()).await?.text;
                 // The content may be a secret, so it is not repeated.
@@ -130,8 +134,11 @@ impl Guest {
         })
     }
 
-    /// Compares the screen, or a region of it, with an earlier picture.
-    async fn look_at_screen(&self, condition: &Condition) -> Looked {
+    /// Whether the screen, or a region of it, is like an earlier picture. Nothing if they cannot be compared.
+    async fn look_at_screen(
+        &self,
+        condition: &Condition,
+    ) -> Result<(Option<bool>, String), GuestError> {
         let refused = |field: &str, message: String| {
             let body = ErrorBody::new(ErrorCode::InvalidInput, message);
             Err(GuestError::Refused(ErrorBody { field: Some(field.to_owned()), ..body }))
@@ -164,9 +171,9 @@ impl Guest {
             None => match self.browser()?.watch(None).await {
                 Some(page) => match observe::canvas_of(&page).await {
                     Some(canvas) => (Prints::of(&canvas), observe::periodic_on(&page)),
-                    None => return Ok((false, "the page does not answer".to_owned())),
+                    None => return Ok((None, "the page does not answer".to_owned())),
                 },
-                None => return Ok((false, "there is no page".to_owned())),
+                None => return Ok((None, "there is no page".to_owned())),
             },
         };
         let ignored: Vec<_> = ignored.iter().map(|place| place.rect).collect();
@@ -177,12 +184,12 @@ impl Guest {
         };
         Ok(match difference {
             Difference::Share(share) => {
-                (share <= tolerance, format!("{:.1} % differs", share * 100.0))
+                (Some(share <= tolerance), format!("{:.1} % differs", share * 100.0))
             }
-            Difference::Size => (false, "the screen has another size".to_owned()),
+            Difference::Size => (Some(false), "the screen has another size".to_owned()),
             Difference::Nothing => {
                 let found = "only what changes by itself is there";
-                (region.is_none(), found.to_owned())
+                (region.is_none().then_some(true), found.to_owned())
             }
         })
     }

@@ -1,6 +1,7 @@
 //! Calling a pack for an MCP client.
 
 use helmdeck_packs::{Pack, SessionNeed};
+use helmdeck_sessions::Caller;
 use helmdeck_wire::{
     SessionId,
     job::{Job, JobState},
@@ -119,8 +120,15 @@ pub async fn place(
 
 /// Makes the session that a pack started the current one, if there is none.
 pub async fn adopt(client: &Client, job: &Job) -> ApiResult<()> {
-    let ended = matches!(job.state, JobState::Failed | JobState::Cancelled);
-    let Some(session) = job.session_id.as_ref().filter(|_| !ended) else { return Ok(()) };
+    if job.state != JobState::Completed {
+        return Ok(());
+    }
+    let Some(session) = &job.session_id else { return Ok(()) };
+    // Results outlive sessions, and admins read results of others.
+    let own = Caller { scopes: Vec::new(), ..client.caller.clone() };
+    if !client.app.sessions.get(&own, session).is_ok_and(|session| session.is_alive()) {
+        return Ok(());
+    }
     let pack = client.app.packs.pack(&job.pack);
     let stays = pack.is_some_and(|pack| matches!(pack.needs.session, SessionNeed::Keeps(_)));
     if stays && client.current_session().await?.is_none() {

@@ -4,6 +4,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::{Bytes, BytesMut};
 use helmdeck_store::{NewArtifact, Pieces};
 use helmdeck_wire::{
+    Scope,
     artifact::ArtifactKey,
     job::{Job, JobArtifact, JobState},
     observe::ObservedPicture,
@@ -75,10 +76,13 @@ pub async fn of_job(client: &Client, job: &Job) -> Vec<ContentBlock> {
     if job.state != JobState::Completed {
         return content;
     }
+    // Who may act in sessions may read the files that packs make there.
+    let may_see =
+        client.caller.may(Scope::ARTIFACTS_READ) || client.caller.may(Scope::SESSIONS_ACT);
     let mut shown = 0;
     for made in job.artifacts.iter().take(MOST_PICTURES + MOST_LINKS) {
         let small = usize::try_from(made.size).is_ok_and(|size| size <= MAX_PICTURE);
-        let wanted = shown < MOST_PICTURES && small && is_picture(&made.content_type);
+        let wanted = may_see && shown < MOST_PICTURES && small && is_picture(&made.content_type);
         // A picture that has been deleted since is no reason to lose the reply.
         let picture = if wanted { read(client, &made.key).await.ok() } else { None };
         match picture {

@@ -41,11 +41,15 @@ pub async fn report(
     let mut ticks = interval_at(began + EVERY, EVERY);
     let mut started = news.job.subscribe();
     let mut job = None;
+    let mut has_begun = false;
     let mut last = 0.0;
     loop {
         tokio::select! {
             _ = ticks.tick() => {}
-            id = begun(&mut started), if job.is_none() => job = client.app.packs.follow(&id),
+            id = begun(&mut started), if !has_begun => {
+                has_begun = true;
+                job = client.app.packs.follow(&id);
+            }
             () = changed(&mut job) => {}
         }
         let seconds = began.elapsed().as_secs();

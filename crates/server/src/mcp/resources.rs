@@ -218,8 +218,8 @@ async fn content(client: &Client, uri: &str) -> ApiResult<Option<ResourceContent
 
 /// The content of an artifact.
 async fn artifact(client: &Client, uri: &str, key: &str) -> ApiResult<Option<ResourceContents>> {
-    if !client.caller.may(Scope::SESSIONS_READ) {
-        return Err(lacks(Scope::SESSIONS_READ));
+    if !client.caller.may(Scope::ARTIFACTS_READ) {
+        return Err(lacks(Scope::ARTIFACTS_READ));
     }
     let Some(key) = ArtifactKey::parse(key) else { return Ok(None) };
     let found = client.app.artifacts.show(&client.caller, &key).await?;

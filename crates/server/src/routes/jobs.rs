@@ -170,7 +170,10 @@ pub async fn changed(app: &App, caller: &Caller, last: &Job) -> Option<Job> {
             return Some(job);
         }
         if !works {
-            tokio::time::sleep(PAUSE).await;
+            tokio::select! {
+                () = tokio::time::sleep(PAUSE) => {}
+                () = app.closing.cancelled() => return None,
+            }
         }
     }
 }
