@@ -129,4 +129,13 @@ async fn pictures_of_packs_are_seen_and_other_files_are_linked_and_can_be_read()
     assert_eq!(read["contents"][0]["blob"], "/wAB");
     let theirs = modern(&server, "bob").request("resources/read", json!({ "uri": uri })).await;
     assert_eq!(theirs.error()["code"], -32602);
+
+    // A token of the same caller that may not read artifacts.
+    let reader = McpClient::modern(server.address, server.token("ann", "sessions:read"));
+    let refused = reader.request("resources/read", json!({ "uri": uri })).await;
+    assert!(refused.error()["message"].as_str().unwrap().contains("artifacts:read"));
+    let job = result["structuredContent"]["job_id"].clone();
+    let told = reader.call("pack-result", json!({ "job_id": job })).await;
+    assert_ne!(told["isError"], true, "{told}");
+    assert_eq!(blocks(&told, "image").len(), 0, "{told}");
 }
