@@ -75,6 +75,8 @@ step("selected text is copied, and pasted text is typed", async () => {
   await page.keyboard.press("Enter");
   await shows(person, /^pasted$/m);
   await page.keyboard.type("never");
+  // Ctrl+C discards what the shell has not read yet.
+  await shows(person, /never/);
   await page.keyboard.press("Control+c");
   await shows(person, /never\^C/);
 });

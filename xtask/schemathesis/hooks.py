@@ -18,7 +18,7 @@ DEADLINE_S = 20
 STATES = frozenset(
     """
     already_attached artifact_not_found capacity_reached command_failed command_not_found connection_refused control_held control_taken
-    disk_full duplicate expectation_failed invalid_link not_ready quota_exceeded unknown_job unknown_pack
+    disk_full duplicate expectation_failed invalid_link model_not_found not_ready quota_exceeded unknown_job unknown_pack
     egress_denied file_exists file_not_found forward_denied host_not_found invalid_credentials invalid_ticket
     not_a_file not_desktop_mode not_driving not_found port_in_use private profile_in_use quota_reached
     range_not_satisfiable session_attached session_ended session_outdated session_starting tab_not_found
@@ -42,6 +42,7 @@ BEYOND_SCHEMA = [
     ("rotate_credential", "invalid_plaintext_b64", "plaintext_b64", "a secret is base64"),
     ("add_provider_key", "invalid_input", "provider", "a provider is one of the list, and needs a key"),
     ("test_provider", "invalid_input", "provider", "a provider is one of the list"),
+    ("change_settings", "invalid_input", "vision_model", "ids of models name a provider"),
     ("exec", "invalid_input", "command", "the first word is a program"),
     ("exec", "invalid_input", "stream", "a command in the background has no stream"),
     ("upload_artifact", "invalid_input", "file", "a form has the field file"),
