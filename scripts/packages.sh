@@ -8,7 +8,8 @@
 # Groups: runtime (to run sessions), build (to compile), web (to build the page where there is no
 # Node), test (tests and benchmarks only, with all toolsets), fresh (cargo xtask fresh only),
 # corpus (cargo xtask effects only).
-# Toolsets of packs, which sessions do not need: documents (PDF and OCR), media (video and audio).
+# Toolsets of packs, which sessions do not need: code (JavaScript and Python), documents (PDF and OCR),
+# media (video and audio).
 # Without a group: runtime and build. SKIP_PACKAGES=1 disables `install`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -43,6 +44,8 @@ runtime jq                         reads JSON in scripts and examples
 runtime git                        repositories in a session
 runtime openssh-client             git by SSH, with keys of the vault
 build   build-essential            C compiler, linker and make for crates with C parts
+code    nodejs                     runs JavaScript: node.run
+code    python3                    runs Python: python.run
 documents poppler-utils            reads PDF: doc.parse and doc.ocr
 documents tesseract-ocr            recognizes the text of pictures: doc.ocr and doc.parse
 documents tesseract-ocr-eng        its English data; other languages are tesseract-ocr-LANGUAGE
@@ -133,11 +136,11 @@ command=${1:-}
 shift || true
 [[ $# -eq 0 ]] && set -- runtime build
 # Tests run every pack.
-[[ " $* " == *" test "* ]] && set -- "$@" documents media
+[[ " $* " == *" test "* ]] && set -- "$@" code documents media
 for group in "$@"; do
-  [[ $group =~ ^(runtime|build|web|test|fresh|corpus|documents|media)$ ]] || die "There is no package group '$group'; the groups are runtime, build, web, test, fresh, corpus, documents and media."
+  [[ $group =~ ^(runtime|build|web|test|fresh|corpus|code|documents|media)$ ]] || die "There is no package group '$group'; the groups are runtime, build, web, test, fresh, corpus, code, documents and media."
 done
 case $command in
   list | missing | install) "$command" "$@" ;;
-  *) die "Usage: scripts/packages.sh list|missing|install [runtime] [build] [web] [test] [fresh] [corpus] [documents] [media]" ;;
+  *) die "Usage: scripts/packages.sh list|missing|install [runtime] [build] [web] [test] [fresh] [corpus] [code] [documents] [media]" ;;
 esac

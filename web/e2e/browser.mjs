@@ -70,6 +70,8 @@ export class Person {
   async goTo(name) {
     const pages = this.page.getByRole("navigation", { name: "Pages" });
     await pages.waitFor();
+    // The bar follows the size of the window when the page is drawn.
+    await this.page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
     const menu = pages.getByRole("button", { name: "Pages" });
     if (await menu.isVisible()) await menu.click();
     await pages.getByRole("link", { name, exact: true }).click();

@@ -11,25 +11,34 @@ import { story } from "./story.mjs";
 import { until } from "./until.mjs";
 
 const step = story();
-let server, clients;
+let server, requestInit, clients;
 
 before(async () => {
   server = await Server.start();
-  const requestInit = { headers: { authorization: `Bearer ${await server.token("agent", "sessions:*")}` } };
-  const url = new URL(`${server.url}/mcp?profile=code`);
+  requestInit = { headers: { authorization: `Bearer ${await server.token("agent", "sessions:*")}` } };
+  clients = await connect("/mcp?profile=code");
+});
+after(async () => {
+  await close(clients ?? []);
+  await server?.stop();
+});
+
+/** One client of each generation. */
+async function connect(path) {
+  const url = new URL(path, server.url);
   const newer = new Client({ name: "v2", version: "1" }, { versionNegotiation: { mode: "auto" } });
   const older = new OlderClient({ name: "v1", version: "1" });
   await newer.connect(new StreamableHTTPClientTransport(url, { requestInit }));
   await older.connect(new OlderTransport(url, { requestInit }));
-  clients = [
+  return [
     { client: newer, protocol: "2026-07-28", call: (params, how) => newer.callTool(params, how) },
     { client: older, protocol: "2025-11-25", call: (params, how) => older.callTool(params, undefined, how) },
   ];
-});
-after(async () => {
-  for (const { client } of clients ?? []) await client.close();
-  await server?.stop();
-});
+}
+
+async function close(all) {
+  for (const { client } of all) await client.close();
+}
 
 const both = (act) => Promise.all(clients.map(act));
 
@@ -50,6 +59,19 @@ step("they negotiate different versions, and list tools and resources", () =>
     const { resources } = await client.listResources();
     assert.ok(resources.some(({ uri }) => uri === "helmdeck://sessions"));
   }));
+
+step("with the whole catalogue listed, a failed call returns the error to the model", async () => {
+  const listing = await connect("/mcp");
+  for (const { client, call, protocol } of listing) {
+    const { tools } = await client.listTools();
+    // The clients check replies against it.
+    assert.ok(tools.find(({ name }) => name === "session-show").outputSchema.required.length > 0);
+    const { isError, content } = await call({ name: "session-show", arguments: { _session_id: "none" } });
+    assert.equal(isError, true, protocol);
+    assert.match(content[0].text, /^not_found: /, protocol);
+  }
+  await close(listing);
+});
 
 step("calls without a session use the one that the client created", () =>
   both(async (one) => {

@@ -52,14 +52,15 @@ step("colours of all kinds are shown, in both themes", async () => {
   for (const colorScheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme });
     const screen = page.locator(".xterm-scrollable-element");
-    colours.add(await until("the terminal is painted", () => screen.evaluate((element) => getComputedStyle(element).backgroundColor)));
+    const background = () => screen.evaluate((element) => getComputedStyle(element).backgroundColor);
+    await until(`the terminal is ${colorScheme}`, async () => !colours.has(await background()));
+    colours.add(await background());
     const [plain, coloured] = await Promise.all(
       [page.locator(".xterm-rows"), span.first()].map((one) => one.evaluate((element) => getComputedStyle(element).color)),
     );
     assert.notEqual(coloured, plain);
     await look("terminal-desk", colorScheme);
   }
-  assert.equal(colours.size, 2, [...colours].join());
 });
 
 step("selected text is copied, and pasted text is typed", async () => {

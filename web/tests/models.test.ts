@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { allows } from "../src/api/client";
 import type { Model, ModelBudget, ModelUsageRow, Provider, ProviderKey } from "../src/api/wire";
-import { dollars, price, rate, tokens } from "../src/models/figures";
+import { dollars, price, rate, tokens } from "../src/models/metrics";
 import { nextOrder, sortBy } from "../src/models/sort";
 import {
   hostOf,
@@ -62,7 +62,7 @@ const budget = (more: Partial<ModelBudget> = {}): ModelBudget => ({
   ...more,
 });
 
-describe("figures", () => {
+describe("metrics", () => {
   it("tell tokens with three digits", () => {
     const told = [0, 950, 1000, 12_345, 200_000, 999_499, 999_900, 1_048_576, 2_000_000_000].map(tokens);
     expect(told).toEqual(["0", "950", "1k", "12.3k", "200k", "999k", "1M", "1.05M", "2B"]);

@@ -26,15 +26,28 @@ STATES = frozenset(
     """.split()
 )
 
+# Codes of a server that cannot run a pack now, all with the status 503.
+UNAVAILABLE = frozenset("capacity_reached cdp_unavailable no_model_key overloaded session_unavailable unavailable".split())
+
 # Points that the schema allows can be outside the screen.
 OFF_SCREEN = ("invalid_coordinates", "is outside the screen")
+
+# Operations with paths of files, and those with selectors.
+OF_FILES = ("list_files", "read_file", "write_file")
+OF_ELEMENTS = """
+    browser_click browser_extract browser_hover browser_interact browser_markdown browser_press browser_screenshot
+    browser_select browser_snapshot browser_type browser_upload browser_wait_for
+    """.split()
 
 # Rules that the schema does not state: operation, code and field of the error, and the rule.
 BEYOND_SCHEMA = [
     ("add_extension", "invalid_extension", None, "the body is a zip archive with a manifest"),
     ("browser_pdf", "invalid_input", "pages", "a range of pages ends where it begins, or later"),
     ("browser_upload", "invalid_input", "files", "a path leads to a file of the home"),
-    ("call_tool", None, None, "the body is the input of the tool; each tool is also tried by its own path"),
+    ("call_tool", "invalid_button", None, "the body is the input of the tool; each tool is also tried by its own path"),
+    ("call_tool", "invalid_coordinates", None, "the body is the input of the tool"),
+    ("call_tool", "invalid_input", None, "the body is the input of the tool"),
+    ("call_tool", "missing_session_id", None, "the body is the input of the tool"),
     ("create_credential", "invalid_input", "metadata", "metadata is at most 8 KiB"),
     ("create_credential", "invalid_input", "value", "a secret is given once, and suits its type"),
     ("create_credential", "invalid_plaintext_b64", "plaintext_b64", "a secret is base64"),
@@ -60,8 +73,8 @@ BEYOND_SCHEMA = [
     (None, "invalid_input", "proxy.server", "a proxy has a host and a port"),
     (None, "invalid_input", "start_url", "an address is text without spaces inside"),
     (None, "invalid_input", "timezone", "time zones are those that the machine knows"),
-    (None, "invalid_path", None, "a path leads to a file of the home"),
-    (None, "invalid_selector", None, "selectors have their own syntax"),
+    *((operation, "invalid_path", None, "a path leads to a file of the home") for operation in OF_FILES),
+    *((operation, "invalid_selector", None, "selectors have their own syntax") for operation in OF_ELEMENTS),
 ]
 
 
@@ -161,3 +174,15 @@ def valid_input_is_refused_by_a_named_state_only(ctx, response, case):
         if operation in (operation_id(case), None) and other_code in (code, None) and other_field in (field.split("[")[0], None):
             return
     raise AssertionError(f"refused valid input: {response.status_code} {response.text}")
+
+
+@schemathesis.check
+def packs_answer_503_or_no_server_error(ctx, response, case):
+    if operation_id(case) not in ("run_pack", "run_pack_version") or response.status_code < 500:
+        return
+    try:
+        code = response.json().get("error")
+    except ValueError:
+        code = None
+    if response.status_code != 503 or code not in UNAVAILABLE:
+        raise AssertionError(f"a pack answered with a server error: {response.status_code} {response.text}")

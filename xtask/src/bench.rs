@@ -31,7 +31,8 @@ Usage: cargo xtask bench [actions|starts|bombs|egress|mcp|packs|observe|all]
   all       Everything (default)
 
 Needs xdotool, scrot, imagemagick, ffmpeg and tesseract. Builds the release binary first, or measures the one that
-HELMDECK_BIN names. With XTASK_BENCH_DEBUG=1, the client is not optimised.";
+HELMDECK_BIN names. With XTASK_BENCH_DEBUG=1, the client is not optimised. Fails if a bar is missed or could not be
+measured, after all tables.";
 
 /// Runs the benchmark that `args` names.
 pub fn run(args: Vec<OsString>) -> ExitCode {
@@ -58,7 +59,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         }
     };
     let part = args.get(1).and_then(|arg| arg.to_str());
-    runtime.block_on(async {
+    let measured = runtime.block_on(async {
         let server = Server::start_with(&[("HELMDECK_EGRESS_ALLOWLIST", "127.0.0.1/32")]);
         let wanted = |name| which == name || which == "all";
         if wanted("actions") {
@@ -70,8 +71,10 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         if wanted("egress") {
             egress::run(&server).await;
         }
+        // The other tables do not depend on it.
+        let mut measured = Ok(());
         if wanted("mcp") {
-            mcp::run(&server).await;
+            measured = mcp::run(&server).await.map_err(|error| format!("bench mcp: {error}"));
         }
         if wanted("packs") {
             packs::run(&server).await;
@@ -82,8 +85,21 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         if wanted("bombs") {
             bombs::run(&server).await;
         }
+        measured
     });
-    ExitCode::SUCCESS
+    match verdict(measured, table::missed()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Why the run failed.
+fn verdict(measured: Result<(), String>, missed: usize) -> Result<(), String> {
+    measured?;
+    if missed == 0 { Ok(()) } else { Err(format!("{missed} bars were MISSED")) }
 }
 
 fn again_in_release(args: Vec<OsString>) -> ExitCode {
@@ -102,4 +118,21 @@ fn build() -> bool {
     let mut command = Command::new("cargo");
     command.args(["build", "--release", "--package", "helmdeck"]);
     command.status().is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missed_bar_or_a_benchmark_that_cannot_run_fails_the_command() {
+        assert_eq!(verdict(Ok(()), 0), Ok(()));
+        assert!(verdict(Ok(()), 1).is_err());
+        assert_eq!(verdict(Err("no npm".to_owned()), 0), Err("no npm".to_owned()));
+        let before = table::missed();
+        assert_eq!(table::bar("≤ 1 ms", true), "≤ 1 ms met");
+        assert_eq!(table::missed(), before);
+        assert_eq!(table::bar("≤ 1 ms", false), "≤ 1 ms MISSED");
+        assert_eq!(table::missed(), before + 1);
+    }
 }

@@ -24,7 +24,8 @@ Usage: cargo xtask mcp-clients [--long SECONDS] [--only NAME]
 Connects unmodified MCP clients to a server, over HTTP, and over stdio and SSE where they can: the
 SDKs for TypeScript (v1, v2) and Python, the Inspector, Claude Code, Gemini CLI, opencode, mcporter.
 The SDKs list, create a desktop, click, take a screenshot, run a long command, cancel another, and
-go on after the server was killed and started again.
+go on after the server was killed and started again. Claude Code is also set up by `helmdeck connect`,
+and the time of that is printed.
 
   --long SECONDS   How long the long command runs (default 90)
   --only NAME      Only clients whose name contains this

@@ -27,7 +27,7 @@ const LANGUAGES: &str = "Rust,Go,Python,TypeScript,JavaScript,Java,C";
 /// How many missing symbols are listed.
 const SHOWN: usize = 40;
 
-/// A symbol, by file, line and name.
+/// Symbols, by file and name.
 type Found = BTreeSet<(String, String)>;
 
 /// Compares.

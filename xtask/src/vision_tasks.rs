@@ -33,7 +33,8 @@ Usage: cargo xtask vision-tasks [OPTIONS]
   --list             Print the names of the tasks
   --only SUBSTRING   Only tasks whose name contains it; may be repeated
   --kind KIND        Only models of this kind: ocr, precise, sloppy, never-done, malformed, liar,
-                     anthropic, or baseline for the loop of the reference; may be repeated
+                     anthropic, or baseline for the loop of the reference, with which the tokens
+                     of the other kinds are compared; may be repeated
   --model-only       Models decide every action, also where an element's name is enough
   --inject           Only the pages that tell a model to do something else
   --verbose          Print the steps of every run, and not only of those that fail
@@ -221,7 +222,10 @@ pub async fn check(options: &Options) -> Table {
     let tasks = select(options);
     let product = options.kinds.iter().map(|kind| How::Product(*kind));
     let kinds = Kind::ALL.iter().map(|(kind, ..)| *kind).filter(|kind| {
-        *kind != Kind::Anthropic && (options.kinds.is_empty() || options.kinds.contains(kind))
+        // The reference has no vendor's tool: its precise model stands for that one.
+        let compared = options.kinds.contains(kind)
+            || (*kind == Kind::Precise && options.kinds.contains(&Kind::Anthropic));
+        *kind != Kind::Anthropic && (options.kinds.is_empty() || compared)
     });
     let baseline = kinds.filter(|_| options.baseline).map(How::Baseline);
     for how in product.chain(baseline) {

@@ -29,6 +29,25 @@ async fn ten_actions_report_what_the_log_of_the_program_says() {
     assert!(table.passes(), "{table}");
 }
 
+/// What the frozen cases do and expect, as a number.
+const FROZEN_DEFINITIONS: u64 = 0x6fd7_1955_9cba_614c;
+
+/// The FNV-1a hash, which is the same with every compiler.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[test]
+fn frozen_cases_do_not_change() {
+    let options = Options { frozen: true, ..Options::default() };
+    let mut cases: Vec<_> =
+        effects::select(&options).iter().map(|case| format!("{case:?}")).collect();
+    cases.sort();
+    assert_eq!(hash(&cases.join("\n")), FROZEN_DEFINITIONS, "add new cases; keep these");
+}
+
 #[test]
 fn names_are_unique_and_frozen_cases_exist() {
     let cases = effects::all();

@@ -1,6 +1,9 @@
 //! Tells a listener what happens in the browser.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicU64, Ordering},
+};
 
 use helmdeck_wire::browser::TabId;
 
@@ -42,13 +45,24 @@ pub type Listener = Arc<dyn Fn(PageEvent) + Send + Sync>;
 
 /// The listener of a browser, once there is one.
 #[derive(Clone, Default)]
-pub(crate) struct Listeners(Arc<OnceLock<Listener>>);
+pub(crate) struct Listeners {
+    listener: Arc<OnceLock<Listener>>,
+    downloads: Arc<AtomicU64>,
+}
 
 impl Listeners {
     pub fn tell(&self, event: PageEvent) {
-        if let Some(listener) = self.0.get() {
+        if event == PageEvent::Download {
+            self.downloads.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(listener) = self.listener.get() {
             listener(event);
         }
+    }
+
+    /// How many downloads began so far.
+    pub fn downloads(&self) -> u64 {
+        self.downloads.load(Ordering::Relaxed)
     }
 }
 
@@ -56,6 +70,6 @@ impl Browser {
     /// Sets the listener, once. It hears what happens after the first call of the browser.
     pub fn listen(&self, listener: Listener) {
         // A second listener is not used.
-        let _ = self.shared.listeners.0.set(listener);
+        let _ = self.shared.listeners.listener.set(listener);
     }
 }

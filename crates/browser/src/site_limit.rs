@@ -9,7 +9,7 @@ use std::{
 };
 
 use helmdeck_cdp::{Cdp, CdpError, Event, EventStream};
-use helmdeck_wire::site::Site;
+use helmdeck_wire::{guest::RefusedSites, site::Site};
 use parking_lot::Mutex;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::json;
@@ -38,6 +38,8 @@ struct Rules {
     sites: Vec<Site>,
     until: Instant,
     refused: Vec<String>,
+    /// Downloads of the browser that were reported already, or began before the limit.
+    downloads: u64,
 }
 
 #[derive(Deserialize)]
@@ -67,17 +69,19 @@ struct Info {
 
 impl Browser {
     /// Limits the sites that tabs open for some minutes, or ends the owner's limit. Returns the addresses that it
-    /// refused since the last call. A browser that restarts has no limit until the next call.
+    /// refused and the downloads that began since the last call. A browser that restarts has no limit until the next
+    /// call.
     pub async fn limit_sites(
         &self,
         owner: &str,
         sites: Option<Vec<Site>>,
-    ) -> Result<Vec<String>, BrowserError> {
+    ) -> Result<RefusedSites, BrowserError> {
         let _one_at_a_time = self.shared.limiting.lock().await;
         let Some(sites) = sites else {
+            let downloads = self.shared.listeners.downloads();
             let mut current = self.shared.site_limit.lock();
-            let Some(limit) = &*current else { return Ok(Vec::new()) };
-            let refused = limit.owners.lock().end(owner);
+            let Some(limit) = &*current else { return Ok(RefusedSites::default()) };
+            let refused = limit.owners.lock().end(owner, downloads);
             if limit.owners.lock().0.is_empty() {
                 current.take();
             }
@@ -86,11 +90,12 @@ impl Browser {
         let mut owners = Owners::default();
         if let Some(limit) = &*self.shared.site_limit.lock() {
             if !limit.answering.is_finished() {
-                return Ok(limit.owners.lock().renew(owner, sites));
+                let downloads = self.shared.listeners.downloads();
+                return Ok(limit.owners.lock().renew(owner, sites, downloads));
             }
             owners = mem::take(&mut *limit.owners.lock());
         }
-        let refused = owners.renew(owner, sites);
+        let refused = owners.renew(owner, sites, self.shared.listeners.downloads());
         let running = match self.own(Instant::now() + SHORT).await {
             // A browser that runs and does not answer is not the same as none.
             Err(BrowserError::Unavailable) if self.is_there().await => {
@@ -163,18 +168,21 @@ async fn may_be_tab(cdp: &Cdp, session: &BrowserSession, frame: &str) -> bool {
 }
 
 impl Owners {
-    /// Begins or renews a limit, and returns what it refused.
-    fn renew(&mut self, owner: &str, sites: Vec<Site>) -> Vec<String> {
+    /// Begins or renews a limit, and returns what it refused and what began. `downloads` have begun so far.
+    fn renew(&mut self, owner: &str, sites: Vec<Site>, downloads: u64) -> RefusedSites {
         let now = Instant::now();
-        let (until, refused) = (now + VALID, self.end(owner));
+        let (until, refused) = (now + VALID, self.end(owner, downloads));
         self.0.retain(|_, rules| now <= rules.until);
-        self.0.insert(owner.to_owned(), Rules { sites, until, refused: Vec::new() });
+        let rules = Rules { sites, until, refused: Vec::new(), downloads };
+        self.0.insert(owner.to_owned(), rules);
         refused
     }
 
-    /// Ends a limit, and returns what it refused.
-    fn end(&mut self, owner: &str) -> Vec<String> {
-        self.0.remove(owner).map(|rules| rules.refused).unwrap_or_default()
+    /// Ends a limit, and returns what it refused and what began.
+    fn end(&mut self, owner: &str, downloads: u64) -> RefusedSites {
+        let Some(rules) = self.0.remove(owner) else { return RefusedSites::default() };
+        let downloads = downloads.saturating_sub(rules.downloads);
+        RefusedSites { urls: rules.refused, downloads }
     }
 
     fn allow(&self, url: &str) -> bool {
@@ -210,19 +218,29 @@ mod tests {
     fn limits_of_several_owners_hold_together_and_end_one_by_one() {
         let sites = |hosts: &[&str]| hosts.iter().filter_map(|host| Site::of(host)).collect();
         let mut owners = Owners::default();
-        owners.renew("one", sites(&["https://a.test", "https://b.test"]));
-        owners.renew("two", sites(&["https://b.test", "https://c.test"]));
+        owners.renew("one", sites(&["https://a.test", "https://b.test"]), 0);
+        owners.renew("two", sites(&["https://b.test", "https://c.test"]), 0);
         let allowed = |owners: &Owners| {
             let urls = ["https://a.test/", "https://b.test/", "https://c.test/"];
             urls.map(|url| owners.allow(url))
         };
         assert_eq!(allowed(&owners), [false, true, false]);
         owners.refuse("https://a.test/");
-        assert!(owners.end("another").is_empty());
-        assert_eq!(owners.renew("one", sites(&["https://a.test"])), Vec::<String>::new());
-        assert_eq!(owners.end("two"), ["https://a.test/"]);
+        assert_eq!(owners.end("another", 0), RefusedSites::default());
+        assert_eq!(owners.renew("one", sites(&["https://a.test"]), 0), RefusedSites::default());
+        assert_eq!(owners.end("two", 0).urls, ["https://a.test/"]);
         assert_eq!(allowed(&owners), [true, false, false]);
-        owners.end("one");
+        owners.end("one", 0);
         assert_eq!(allowed(&owners), [true; 3]);
+    }
+
+    #[test]
+    fn each_owner_is_told_once_of_downloads_that_began_during_its_limit() {
+        let mut owners = Owners::default();
+        let mut told = |owner: &str, begun| owners.renew(owner, Vec::new(), begun).downloads;
+        assert_eq!(told("one", 3), 0);
+        assert_eq!(told("one", 4), 1);
+        assert_eq!(told("two", 5), 0);
+        assert_eq!([told("one", 5), told("one", 5), told("two", 5)], [1, 0, 0]);
     }
 }

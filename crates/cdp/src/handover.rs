@@ -16,7 +16,7 @@ const MAX_SETTINGS: usize = 4096;
 const MAX_BYTES: usize = 1 << 20;
 
 /// Calls that set something, and the calls that undo them: method and parameters.
-const SETTINGS: [(&str, &str, &str); 20] = [
+const SETTINGS: [(&str, &str, &str); 22] = [
     ("Debugger.enable", "Debugger.setSkipAllPauses", r#"{"skip":true}"#),
     ("Debugger.setSkipAllPauses", "Debugger.setSkipAllPauses", r#"{"skip":true}"#),
     ("Emulation.setCPUThrottlingRate", "Emulation.setCPUThrottlingRate", r#"{"rate":1}"#),
@@ -64,6 +64,16 @@ const SETTINGS: [(&str, &str, &str); 20] = [
         r#"{"enabled":false}"#,
     ),
     ("Page.setWebLifecycleState", "Page.setWebLifecycleState", r#"{"state":"active"}"#),
+    (
+        "Security.setIgnoreCertificateErrors",
+        "Security.setIgnoreCertificateErrors",
+        r#"{"ignore":false}"#,
+    ),
+    (
+        "Security.setOverrideCertificateErrors",
+        "Security.setOverrideCertificateErrors",
+        r#"{"override":false}"#,
+    ),
     ("WebAuthn.enable", "WebAuthn.disable", "{}"),
 ];
 /// Auto-attach stays on while a person has control, but new targets do not wait for it.
@@ -276,6 +286,23 @@ mod tests {
         assert_eq!(methods(&settings.redo()), ["WebAuthn.enable", "Network.overrideNetworkState"]);
         settings.call(&page, "WebAuthn.disable", "{}", false).unwrap();
         assert_eq!(methods(&settings.redo()), ["Network.overrideNetworkState"]);
+    }
+
+    #[test]
+    fn a_person_in_control_is_warned_of_false_certificates() {
+        let mut settings = Settings::default();
+        let (one, two) = (SessionId::from("one"), SessionId::from("two"));
+        for (session, method, on, off) in [
+            (&one, "Security.setIgnoreCertificateErrors", r#"{"ignore":true}"#, "ignore"),
+            (&two, "Security.setOverrideCertificateErrors", r#"{"override":true}"#, "override"),
+        ] {
+            assert_eq!(settings.call(session, method, on, false), Ok(Turn::Pass));
+            let off = format!(r#"{{"{off}":false}}"#);
+            assert!(settings.undo().contains(&step(session, method, &off)));
+            assert!(settings.redo().contains(&step(session, method, on)));
+            assert_eq!(settings.call(session, method, on, true), Ok(Turn::Later));
+        }
+        assert_eq!((settings.undo().len(), settings.redo().len()), (2, 2));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use tokio_rustls::{
     rustls::{Error as TlsError, pki_types::ServerName},
 };
 
-use crate::{Cidr, EgressError, Gate, Policy, Resolve, Scheme, Target};
+use crate::{Cidr, ConnectionGate, EgressError, Policy, Resolve, Scheme, Target};
 
 /// How long a server may take for its TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -22,7 +22,7 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Connects to web servers. Cheap to clone.
 #[derive(Clone)]
 pub struct Connector {
-    gate: Gate,
+    gate: ConnectionGate,
     tls: TlsConnector,
 }
 
@@ -77,7 +77,7 @@ impl Connector {
     /// A connector for this policy, which trusts the certificates of the system.
     pub fn new(policy: Policy) -> Result<Self, TlsError> {
         let tls = TlsConnector::from(client_config()?);
-        Ok(Self { gate: Gate::new(policy), tls })
+        Ok(Self { gate: ConnectionGate::new(policy), tls })
     }
 
     /// A connector for services that the operator configured, which may be in any network.

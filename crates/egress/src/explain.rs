@@ -5,7 +5,9 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-use crate::{EgressError, Ground, Host, Limits, Policy, Resolve, Rule, Target, Via, gate};
+use crate::{
+    EgressError, Ground, Host, Limits, Policy, Resolve, Rule, Target, Via, connection_gate,
+};
 
 /// What the proxy would do with a target, address by address.
 #[derive(Debug)]
@@ -66,7 +68,7 @@ pub async fn explain(
             .judge_name(name)
             .map(|()| Vec::new())
             .map_err(|rule| EgressError::Denied { rule, address: None }),
-        _ => gate::addresses(&target.host, policy, resolver, &Limits::default()).await,
+        _ => connection_gate::addresses(&target.host, policy, resolver, &Limits::default()).await,
     };
     let judge = |address| {
         let verdict = policy.judge(SocketAddr::new(address, target.port));

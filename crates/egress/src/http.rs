@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use tokio::{select, time::timeout};
 
 use crate::{
-    EgressError, Gate, Scheme, Target,
+    ConnectionGate, EgressError, Scheme, Target,
     activity::{Activity, Metered},
     headers::{self, Switches},
     host,
@@ -37,7 +37,11 @@ const DRAIN_DEADLINE: Duration = Duration::from_secs(1);
 type Answer = Either<Incoming, Full<Bytes>>;
 
 /// Serves a client until it disconnects, including its tunnel.
-pub(crate) async fn serve(stream: Metered<Client>, gate: &Gate, activity: &Arc<Activity>) {
+pub(crate) async fn serve(
+    stream: Metered<Client>,
+    gate: &ConnectionGate,
+    activity: &Arc<Activity>,
+) {
     let exchange = Arc::new(Exchange {
         gate: gate.clone(),
         activity: Arc::clone(activity),
@@ -67,7 +71,7 @@ pub(crate) async fn serve(stream: Metered<Client>, gate: &Gate, activity: &Arc<A
 
 /// The sequential requests of one client connection.
 struct Exchange {
-    gate: Gate,
+    gate: ConnectionGate,
     activity: Arc<Activity>,
     /// The connection of the last request, kept for the next one to the same target.
     kept: Mutex<Option<Upstream>>,

@@ -1,6 +1,6 @@
 //! The only way out of a sandbox: the policy for addresses, and the proxy that dials them.
 //!
-//! [`Policy`] decides, without I/O. [`Gate`] resolves a name once, judges every address, and dials
+//! [`Policy`] decides, without I/O. [`ConnectionGate`] resolves a name once, judges every address, and dials
 //! one that passed. Nothing is resolved again after that, so DNS rebinding has no effect. [`Proxy`]
 //! serves HTTP, CONNECT and SOCKS5 in front of a gate. It needs no authentication: each session has
 //! a separate proxy.
@@ -14,12 +14,12 @@ mod activity;
 mod address;
 mod bypass;
 mod cidr;
+mod connection_gate;
 mod connector;
 mod decision;
 mod dial;
 mod error;
 mod explain;
-mod gate;
 mod headers;
 mod host;
 mod http;
@@ -37,11 +37,11 @@ mod via;
 
 pub use bypass::Bypass;
 pub use cidr::Cidr;
+pub use connection_gate::{ConnectionGate, Dialled, Limits};
 pub use connector::{ConnectError, Connection, Connector, Duplex, authority, path};
 pub use decision::{Decision, Failure, Scheme, Verdict};
 pub use error::EgressError;
 pub use explain::{Explanation, Judged, explain};
-pub use gate::{Dialled, Gate, Limits};
 pub use host::Host;
 pub use loopback::dial_loopback;
 pub use policy::{Ground, MACHINE_NAME, Policy};

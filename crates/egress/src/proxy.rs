@@ -13,7 +13,7 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
-    Gate,
+    ConnectionGate,
     activity::{Activity, Metered},
     http, page, socks,
 };
@@ -56,7 +56,7 @@ impl Proxy {
     /// Serves every connection; the first byte determines its protocol.
     ///
     /// Must be called on a tokio runtime.
-    pub fn serve(incoming: impl Incoming, gate: Gate) -> Self {
+    pub fn serve(incoming: impl Incoming, gate: ConnectionGate) -> Self {
         let capacity = gate.limits().connections;
         let permits = Arc::new(Semaphore::new(capacity));
         let task = helmdeck_task::spawn(accept(incoming, gate, Arc::clone(&permits)));
@@ -69,7 +69,7 @@ impl Proxy {
     }
 }
 
-async fn accept(mut incoming: impl Incoming, gate: Gate, permits: Arc<Semaphore>) {
+async fn accept(mut incoming: impl Incoming, gate: ConnectionGate, permits: Arc<Semaphore>) {
     let turned_away = Arc::new(Semaphore::new(MAX_TURNED_AWAY));
     // INVARIANT: every task of a connection is in this set, or owned by one that is.
     let mut connections = JoinSet::new();
@@ -94,7 +94,7 @@ async fn pause(error: &io::Error) {
     sleep(ACCEPT_PAUSE).await;
 }
 
-async fn serve(stream: Client, gate: Gate, _permit: OwnedSemaphorePermit) {
+async fn serve(stream: Client, gate: ConnectionGate, _permit: OwnedSemaphorePermit) {
     let activity = Activity::new();
     select! {
         () = speak(stream, &gate, &activity) => {}
@@ -102,7 +102,7 @@ async fn serve(stream: Client, gate: Gate, _permit: OwnedSemaphorePermit) {
     }
 }
 
-async fn speak(stream: Client, gate: &Gate, activity: &Arc<Activity>) {
+async fn speak(stream: Client, gate: &ConnectionGate, activity: &Arc<Activity>) {
     let mut stream = Metered::new(stream, activity);
     let first = timeout(gate.limits().head, stream.read_u8()).await;
     let Ok(Ok(first)) = first else { return };

@@ -12,7 +12,7 @@ use tokio::{
 };
 
 use crate::{
-    EgressError, Gate, Host, Scheme, Target, ViaError,
+    ConnectionGate, EgressError, Host, Scheme, Target, ViaError,
     activity::{Activity, Metered},
     proxy::Client,
     tunnel::carry,
@@ -43,7 +43,11 @@ enum Reply {
 }
 
 /// Serves a client until it disconnects, including its tunnel.
-pub(crate) async fn serve(mut stream: Metered<Client>, gate: &Gate, activity: &Arc<Activity>) {
+pub(crate) async fn serve(
+    mut stream: Metered<Client>,
+    gate: &ConnectionGate,
+    activity: &Arc<Activity>,
+) {
     let asked = timeout(gate.limits().head, asked(&mut stream)).await;
     let target = match asked {
         Ok(Ok(Ok(target))) => target,

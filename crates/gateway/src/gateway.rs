@@ -307,6 +307,11 @@ fn refusal_of(family: Family, error: GatewayError) -> Result<Answer, GatewayErro
 }
 
 impl Answer {
+    /// The model that answered: it may be a fallback of the one that was asked.
+    pub fn model(&self) -> Option<ModelId> {
+        ModelId::parse(self.headers.get(MODEL)?.to_str().ok()?).ok()
+    }
+
     pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Self {
         Self::new(status, "application/json", AnswerBody::Whole(body.into()))
     }

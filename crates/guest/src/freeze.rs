@@ -1,7 +1,10 @@
 //! Stops the agent's programs while a person has control, if the session requests it.
 //!
 //! Uses signals, not a control group: the desktop's own programs share the sandbox with the agent's
-//! and must continue. No program is left running that could resume the others.
+//! and must continue. Nothing that the agent started is left running to resume the others, also not
+//! what the desktop's programs started for it: services of the session bus, entries of the menu.
+
+mod exempt;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,10 +21,14 @@ use helmdeck_wire::guest::Begin;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::{sync::Mutex, time::sleep};
 
+use self::exempt::is_exempt;
 use crate::{log::Log, nest::Nest};
 
-/// How often to search for programs that were started while others were being stopped.
+/// How often to search for programs that run, or were started while others were being stopped.
 const ROUNDS: u32 = 100;
+/// How many searches in a row must find none. What the bus or the panel is starting looks like a
+/// part of them for a moment.
+const QUIET_ROUNDS: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The agent's programs, stopped or not.
@@ -45,16 +52,22 @@ impl Frozen {
         }
         let (leader, desktop) = (nest.leader_pid(), nest.required());
         let all = stopped.insert(BTreeSet::new());
+        let mut quiet = 0;
         for _ in 0..ROUNDS {
-            let programs = block_in_place(|| programs(&processes(), leader, &desktop));
-            let new: Vec<i32> = programs.into_iter().filter(|pid| all.insert(*pid)).collect();
-            if new.is_empty() {
+            let running = block_in_place(|| programs(&processes(), leader, &desktop, is_exempt));
+            quiet = if running.is_empty() { quiet + 1 } else { 0 };
+            if quiet == QUIET_ROUNDS {
                 return;
             }
-            signal(new, Signal::STOP);
+            all.extend(&running);
+            // Again, if a program resumed it before it was stopped itself.
+            signal(running, Signal::STOP);
             sleep(PAUSE).await;
         }
-        log.line("guest", "programs start others faster than they are stopped; some continue");
+        log.line(
+            "guest",
+            "not all programs have stopped: some start or resume others, or are busy",
+        );
     }
 
     /// Resumes the stopped programs.
@@ -122,26 +135,25 @@ pub fn below(all: &[Process], top: i32) -> BTreeSet<i32> {
     found
 }
 
-/// The programs below the sandbox's first process, except ours and the desktop's.
-fn programs(all: &[Process], leader: i32, desktop: &BTreeSet<u32>) -> Vec<i32> {
-    let mut children: BTreeMap<i32, Vec<Process>> = BTreeMap::new();
-    for process in all {
-        children.entry(process.parent).or_default().push(*process);
-    }
-    let (mut found, mut parents) = (Vec::new(), vec![leader]);
-    while let Some(parent) = parents.pop() {
-        for process in children.remove(&parent).unwrap_or_default() {
-            if desktop.contains(&process.inside) {
-                continue;
-            }
-            parents.push(process.pid);
-            // Process 2 is ours and starts programs.
-            if process.inside > 2 && !process.is_stopped {
-                found.push(process.pid);
-            }
-        }
-    }
-    found
+/// The programs that run below the sandbox's first process, except ours, those of the desktop and
+/// its services. What these have started is among them.
+fn programs(
+    all: &[Process],
+    leader: i32,
+    desktop: &BTreeSet<u32>,
+    is_exempt: impl Fn(i32) -> bool,
+) -> Vec<i32> {
+    let inside = below(all, leader);
+    let is_program = |process: &&Process| {
+        // Process 2 is ours and starts programs.
+        inside.contains(&process.pid)
+            && process.inside > 2
+            && !process.is_stopped
+            && !process.has_ended
+            && !desktop.contains(&process.inside)
+            && !is_exempt(process.pid)
+    };
+    all.iter().filter(is_program).map(|process| process.pid).collect()
 }
 
 #[cfg(test)]
@@ -155,24 +167,44 @@ mod tests {
     #[test]
     fn all_programs_except_ours_and_the_desktops_are_stopped() {
         let stopped = Process { is_stopped: true, ..process(109, 9, 102) };
+        let zombie = Process { has_ended: true, ..process(110, 10, 102) };
         let all = [
             process(100, 1, 50),
             process(102, 2, 100),
-            // The window manager and its child.
+            // The window manager.
             process(103, 3, 102),
-            process(104, 4, 103),
             // A program, its child, and a process that left its parent.
             process(105, 5, 102),
             process(106, 6, 105),
             process(107, 7, 100),
             stopped,
+            zombie,
             // Another sandbox, with the same ids inside.
             process(200, 1, 50),
             process(205, 5, 200),
         ];
-        let mut found = programs(&all, 100, &BTreeSet::from([3]));
-        found.sort_unstable();
+        let found = programs(&all, 100, &BTreeSet::from([3]), |_| false);
         assert_eq!(found, [105, 106, 107]);
+    }
+
+    #[test]
+    fn what_the_desktops_programs_started_for_the_agent_is_stopped() {
+        let all = [
+            process(100, 1, 50),
+            process(102, 2, 100),
+            // The session bus, its helper process for a service, the service, and its child.
+            process(103, 3, 102),
+            process(104, 4, 103),
+            process(105, 5, 104),
+            process(106, 6, 105),
+            // The settings of the desktop, which left the bus, and a program from the menu.
+            process(107, 7, 100),
+            process(108, 8, 102),
+            process(109, 9, 108),
+        ];
+        let exempt = [103, 104, 107];
+        let found = programs(&all, 100, &BTreeSet::from([3, 8]), |pid| exempt.contains(&pid));
+        assert_eq!(found, [105, 106, 109]);
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub use kinds::{
 use helmdeck_spawn::Layer;
 use helmdeck_task::block_in_place;
 use parking_lot::Mutex;
+use tokio::sync::oneshot;
 
 use self::leader::Leader;
 use crate::{error::GuestError, log::Log};
@@ -188,24 +189,37 @@ impl Nest {
         mut descriptors: Vec<(OwnedFd, i32)>,
     ) -> Result<Spawned, SpawnError> {
         descriptors.push((self.log.pipe(&program.program)?, 2));
-        let spawned = self.spawn_as(program, descriptors).await?;
-        self.required.lock().insert(spawned.pid);
-        Ok(spawned)
+        Ok(self.require_while_it_runs(self.spawn_as(program, descriptors).await?))
     }
 
     /// Starts a program that the session needs.
     pub async fn require(&self, start: Start<'_>) -> Result<Spawned, GuestError> {
         let program = start.program.to_owned();
         match self.spawn(start).await {
-            Ok(spawned) => {
-                self.required.lock().insert(spawned.pid);
-                Ok(spawned)
-            }
+            Ok(spawned) => Ok(self.require_while_it_runs(spawned)),
             Err(SpawnError::Io(source) | SpawnError::Cwd(source)) => {
                 Err(GuestError::Spawn { program, source })
             }
             Err(SpawnError::NestGone) => Err(GuestError::NestGone),
         }
+    }
+
+    /// Lists a process among those that the session needs until it ends: a later process of the
+    /// agent may get its id.
+    fn require_while_it_runs(&self, spawned: Spawned) -> Spawned {
+        let Spawned { pid, ended, descriptors } = spawned;
+        self.required.lock().insert(pid);
+        let (tell, told) = oneshot::channel();
+        let required = self.required.clone();
+        helmdeck_task::spawn(async move {
+            let status = ended.await;
+            required.lock().remove(&pid);
+            if let Ok(status) = status {
+                // Most programs are not waited for.
+                let _ = tell.send(status);
+            }
+        });
+        Spawned { pid, ended: told, descriptors }
     }
 }
 

@@ -108,6 +108,13 @@ struct After {
     windows: Option<SeenWindows>,
 }
 
+impl Observed {
+    /// Notes that an action acted without being observed.
+    pub fn unobserved(&self) {
+        self.repeats.lock().forget();
+    }
+}
+
 impl Watch {
     /// Remembers the state before the action. An action that only takes a picture waits here.
     pub async fn begin(

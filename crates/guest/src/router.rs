@@ -143,7 +143,7 @@ async fn limit_sites(
     let LimitSites { owner, sites } = wanted;
     let limiting = helmdeck_task::spawn(async move { browser.limit_sites(&owner, sites).await });
     match limiting.await {
-        Ok(limited) => Ok(Json(RefusedSites { urls: limited? })),
+        Ok(limited) => Ok(Json(limited?)),
         Err(_) => Err(GuestError::Ended("chromium")),
     }
 }

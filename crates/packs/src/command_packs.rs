@@ -18,10 +18,8 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use crate::{
-    Context, Pack, PackError, PackResult, Routing, SessionNeed,
-    context::{command, failed},
-    manifest::Declared,
-    session_file::JobFolder,
+    Context, Pack, PackError, PackResult, Routing, SessionNeed, context::command,
+    manifest::Declared, session_file::JobFolder,
 };
 
 /// The ending of manifests.
@@ -32,6 +30,8 @@ const MAX_PACKS: usize = 200;
 const MAX_PROGRAM: u64 = 64 << 20;
 /// Largest manifest.
 const MAX_MANIFEST: u64 = 256 << 10;
+/// How much of an output is kept at least.
+const QUOTABLE: u32 = 64 << 10;
 /// Longest name, without `cmd.`.
 const MAX_NAME: usize = 50;
 
@@ -201,14 +201,15 @@ async fn run(
         stdin: Some(Value::Object(input).to_string()),
         env: declared.env.clone(),
         timeout_s: declared.timeout_s,
-        max_output_bytes: declared.max_output_bytes.max(1024),
+        // Sessions leave out the middle, which may cut a value: not where an error quotes the output.
+        max_output_bytes: declared.max_output_bytes.max(QUOTABLE),
         ..command([path.as_str()])
     };
     let state = context.exec(exec).await;
     folder.remove(context).await;
     let state = state?;
     if state.exit_code != Some(0) {
-        return Err(failed(&name, &state));
+        return Err(context.failed(&name, &state));
     }
     let written = state.stdout.unwrap_or_default();
     let invalid = |message: String| PackError::new(ErrorCode::InvalidOutput, message);
@@ -220,7 +221,8 @@ async fn run(
         return Err(invalid(format!("{name} wrote nothing; its output is one JSON value")));
     }
     serde_json::from_str(written.trim()).map_err(|error| {
-        let start: String = written.chars().take(200).collect();
+        // Values are replaced before it is cut: a part of one would not be recognised.
+        let start: String = context.secrets.redactor().apply(&written).chars().take(200).collect();
         invalid(format!("{name} did not write JSON ({error}): {start}"))
     })
 }

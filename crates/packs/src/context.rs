@@ -117,23 +117,23 @@ impl Context {
         let state = self.exec(exec).await?;
         match state.exit_code {
             Some(0) => Ok(state.stdout.unwrap_or_default()),
-            _ => Err(failed(&name, &state)),
+            _ => Err(self.failed(&name, &state)),
         }
     }
-}
 
-/// The error for a failed program.
-pub(crate) fn failed(name: &str, state: &ExecState) -> PackError {
-    let status = match (state.exit_code, &state.signal) {
-        (Some(code), _) => format!("exit {code}"),
-        (None, Some(signal)) => signal.clone(),
-        (None, None) => "no exit code".to_owned(),
-    };
-    let quote = match state.stderr.as_deref().map(str::trim) {
-        Some(stderr) if !stderr.is_empty() => stderr,
-        _ => state.stdout.as_deref().unwrap_or_default(),
-    };
-    PackError::program(name, &status, quote)
+    /// The error for a failed program.
+    pub(crate) fn failed(&self, name: &str, state: &ExecState) -> PackError {
+        let status = match (state.exit_code, &state.signal) {
+            (Some(code), _) => format!("exit {code}"),
+            (None, Some(signal)) => signal.clone(),
+            (None, None) => "no exit code".to_owned(),
+        };
+        let quote = match state.stderr.as_deref().map(str::trim) {
+            Some(stderr) if !stderr.is_empty() => stderr,
+            _ => state.stdout.as_deref().unwrap_or_default(),
+        };
+        PackError::program(name, &status, quote, &self.secrets.redactor())
+    }
 }
 
 /// A program with arguments.

@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    Context, HttpRequest, PackError, PackResult,
-    context::{command, failed},
-    session_file::JobFolder,
+    Context, HttpRequest, PackError, PackResult, context::command, session_file::JobFolder,
     toolset::not_installed,
 };
 
@@ -184,7 +182,7 @@ impl Delivered {
                 Err(context.elsewhere("path", &self.path, refusal(written)))
             }
             Some(2) => Err(refusal(written)),
-            _ => Err(failed("read-document", &state)),
+            _ => Err(context.failed("read-document", &state)),
         }
     }
 }

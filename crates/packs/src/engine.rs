@@ -12,6 +12,7 @@ mod queue;
 mod recovery;
 mod run;
 mod webhooks;
+mod workspaces;
 
 use std::{
     collections::HashMap,
@@ -47,6 +48,7 @@ use crate::{
 pub use progress::Progress;
 use queue::Queue;
 use run::Origin;
+use workspaces::Workspaces;
 
 /// How long results are kept.
 pub const RETENTION: Duration = Duration::from_secs(24 * 3600);
@@ -144,6 +146,7 @@ pub(crate) struct Shared {
     events: broadcast::Sender<(String, Job)>,
     own_api: OnceLock<Weak<dyn OwnApi>>,
     webhooks: Sender,
+    workspaces: Workspaces,
 }
 
 /// A job that waits or runs.
@@ -174,6 +177,7 @@ impl Engine {
             command_packs,
             services,
             webhooks,
+            workspaces: Workspaces::default(),
             queue: Mutex::new(Queue::new(limits)),
             starts: Mutex::default(),
             live: Mutex::default(),

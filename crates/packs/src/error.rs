@@ -1,7 +1,10 @@
 //! Errors of packs.
 
 use helmdeck_sessions::SessionError;
-use helmdeck_store::{StoreError, vault::VaultError};
+use helmdeck_store::{
+    StoreError,
+    vault::{Redactor, VaultError},
+};
 use helmdeck_wire::{ErrorBody, ErrorCode, error::with_causes};
 
 /// Result of a pack.
@@ -38,9 +41,10 @@ impl PackError {
         Self::new(ErrorCode::HandlerFailed, message)
     }
 
-    /// A failed program, with what it wrote.
-    pub fn program(name: &str, status: &str, output: &str) -> Self {
-        let output = output.trim();
+    /// A failed program, with the end of what it wrote. Secrets are replaced before it is cut: the rest
+    /// of one would not be recognised.
+    pub fn program(name: &str, status: &str, output: &str, redactor: &Redactor) -> Self {
+        let output = redactor.apply(output.trim());
         let start = output.len().saturating_sub(MAX_QUOTE);
         let start = (start..=output.len()).find(|at| output.is_char_boundary(*at)).unwrap_or(0);
         let quote = output.get(start..).unwrap_or_default();
@@ -158,12 +162,24 @@ mod tests {
 
     #[test]
     fn a_failed_program_is_quoted_by_the_end_of_its_output() {
-        let error = PackError::program("git", "exit 128", "fatal: not a repository\n");
+        let none = Redactor::default();
+        let error = PackError::program("git", "exit 128", "fatal: not a repository\n", &none);
         assert_eq!(error.to_string(), "git failed (exit 128): fatal: not a repository");
         assert_eq!(error.code(), ErrorCode::HandlerFailed);
         let long = "é".repeat(4000) + "end";
-        let message = PackError::program("x", "exit 1", &long).to_string();
+        let message = PackError::program("x", "exit 1", &long, &none).to_string();
         assert!(message.len() < 4200 && message.ends_with("end"), "{}", message.len());
+    }
+
+    #[test]
+    fn a_quoted_output_has_no_part_of_a_secret_where_it_is_cut() {
+        let mut redactor = Redactor::default();
+        redactor.add_bytes(b"sk-0123456789");
+        for rest in MAX_QUOTE - 20..=MAX_QUOTE + 20 {
+            let output = format!("sk-0123456789{}", "x".repeat(rest));
+            let message = PackError::program("x", "exit 1", &output, &redactor).to_string();
+            assert!(!message.contains(|c: char| c.is_ascii_digit() && c != '1'), "{message}");
+        }
     }
 
     #[test]

@@ -120,12 +120,12 @@ impl<'a> GitHub<'a> {
 
     /// Reads an object.
     pub async fn get(&self, path: &str) -> PackResult<Value> {
-        parse(&self.send(Method::GET, &self.url(path), None).await?)
+        self.parse(&self.send(Method::GET, &self.url(path), None).await?)
     }
 
     /// Creates an object.
     pub async fn post(&self, path: &str, body: &Value) -> PackResult<Value> {
-        parse(&self.send(Method::POST, &self.url(path), Some(body)).await?)
+        self.parse(&self.send(Method::POST, &self.url(path), Some(body)).await?)
     }
 
     /// Reads objects, page by page, until there are enough that `keep` accepts.
@@ -146,7 +146,7 @@ impl<'a> GitHub<'a> {
         let mut pages = Pages { items: Vec::new(), truncated: false, total: None };
         for _ in 0..MAX_PAGES {
             let response = self.send(Method::GET, &url, None).await?;
-            let reply = parse(&response)?;
+            let reply = self.parse(&response)?;
             pages.total = reply.get("total_count").and_then(Value::as_u64);
             let items = reply.get("items").unwrap_or(&reply);
             let items = items.as_array().into_iter().flatten().filter(|item| keep(item));
@@ -205,8 +205,15 @@ impl<'a> GitHub<'a> {
         }
         match response.status.is_success() {
             true => Ok(response),
-            false => Err(failure(&response)),
+            false => Err(failure(&response, &self.parse(&response).unwrap_or_default())),
         }
+    }
+
+    /// Reads a reply. The token is replaced before texts are cut: a part of it would not be recognised.
+    fn parse(&self, response: &HttpResponse) -> PackResult<Value> {
+        let reply = serde_json::from_slice(&response.body)
+            .map_err(|_| PackError::failed("GitHub answered with something other than JSON"))?;
+        Ok(self.context.secrets.redactor().apply_json(reply))
     }
 
     /// Adds the token. The connection is allowed and open.
@@ -233,13 +240,6 @@ impl<'a> GitHub<'a> {
     }
 }
 
-fn parse(response: &HttpResponse) -> PackResult<Value> {
-    serde_json::from_slice(&response.body).map_err(|_| {
-        let message = "GitHub answered with something other than JSON";
-        PackError::new(ErrorCode::HandlerFailed, message)
-    })
-}
-
 /// The address of the next page in a `Link` header.
 fn next_page(headers: &HeaderMap) -> Option<String> {
     let links = headers.get(header::LINK)?.to_str().ok()?;
@@ -253,10 +253,9 @@ fn next_page(headers: &HeaderMap) -> Option<String> {
 }
 
 /// The error for a refused request.
-fn failure(response: &HttpResponse) -> PackError {
+fn failure(response: &HttpResponse, said: &Value) -> PackError {
     let (status, headers) = (response.status, &response.headers);
-    let said = serde_json::from_slice::<Value>(&response.body).unwrap_or_default();
-    let message = format!("GitHub refused ({}): {}", status.as_u16(), reason(&said));
+    let message = format!("GitHub refused ({}): {}", status.as_u16(), reason(said));
     if let Some(wait) = rate_limited(status, headers) {
         let hint = "GitHub limits requests; a token has a higher limit";
         return PackError::new(ErrorCode::QuotaExceeded, message).retry_after_s(wait).hint(hint);

@@ -1,8 +1,8 @@
 //! Models, for a job's caller.
 
 use helmdeck_gateway::{
-    AnswerBody, Body, Family, Gateway, GatewayError, ModelId, ModelRequest, Run as Share, dollars,
-    nanos, no_models,
+    AnswerBody, Body, Family, Gateway, GatewayError, ModelId, ModelRequest, Run as Share, nanos,
+    no_models,
 };
 use helmdeck_sessions::{Caller, Scope};
 use helmdeck_vision::{GatewayModel, eyes::Spent};
@@ -126,6 +126,8 @@ impl Models {
         };
         // The gateway has its own deadlines.
         let answer = self.gateway.ask(asked).await.map_err(failed)?;
+        let answered = answer.model();
+        let id = answered.as_ref().unwrap_or(id);
         let AnswerBody::Whole(bytes) = answer.body else {
             return Err(malformed(id, "the reply is a stream"));
         };
@@ -155,14 +157,11 @@ impl Models {
                 },
             ));
         }
-        let spent = Family::Chat.usage(reply).map_or(Spent::default(), |usage| {
-            let facts = self.gateway.settings().models.facts(id);
-            Spent {
-                input_tokens: usage.input,
-                cached_tokens: usage.cached,
-                output_tokens: usage.output,
-                cost_usd: usage.cost.or(facts.map(|facts| dollars(facts.cost(&usage)))),
-            }
+        let spent = Family::Chat.usage(reply).map_or(Spent::default(), |usage| Spent {
+            input_tokens: usage.input,
+            cached_tokens: usage.cached,
+            output_tokens: usage.output,
+            cost_usd: self.gateway.cost(id, &usage),
         });
         Ok(Written { text: text.to_owned(), truncated: finish == "length", spent })
     }

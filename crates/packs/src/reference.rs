@@ -27,8 +27,9 @@ is unavailable on a server, and why. The [guide](packs-guide.md) explains how to
 
 const AFTER: &str = "
 **session**: *new* ends with the call, *kept* stays for the next one, *existing* is one that an earlier call left.
-Each takes `_session_id` or `workspace` for a session of yours. **surface**: whether people who watch can see it.
-**tested**: *API* with a fake guest over HTTP, *real* with the real programs in a sandbox.
+All but those with *none* take `_session_id` or `workspace` for a session of yours. **surface**: whether people who
+watch can see it. **tested**: *API* with a fake guest over HTTP, *real* with the real programs in a sandbox. Packs
+without a session run no programs there.
 
 Operators can add their own packs: see [the guide](packs-guide.md#your-own-packs). They can disable those that act
 outside of sessions, with the [settings](settings.md) `HELMDECK_EMAIL_ENABLED`, `HELMDECK_GITHUB_ENABLED`,
@@ -63,7 +64,9 @@ fn the_packs_page_describes_every_pack_and_how_it_is_tested() {
         // As the argument of a call, or at the end of a path.
         let (argument, path) = (format!("\"{}\",", pack.name), format!("/{}\"", pack.name));
         let is_called = |sources: &str| sources.contains(&argument) || sources.contains(&path);
-        let tested = match (is_called(&fakes), is_called(&real)) {
+        // Without a session, it runs nothing in a sandbox.
+        let in_sandbox = pack.needs.session != SessionNeed::None;
+        let tested = match (is_called(&fakes), in_sandbox && is_called(&real)) {
             (true, true) => "API, real",
             (true, false) => "API",
             (false, true) => "real",

@@ -18,7 +18,8 @@ pub struct Toolset {
 }
 
 /// All toolsets.
-pub const TOOLSETS: [Toolset; 2] = [
+pub const TOOLSETS: [Toolset; 3] = [
+    Toolset { name: "code", programs: &["python3", "node"], used_for: "python.run, node.run" },
     Toolset {
         name: "documents",
         programs: &["pdfinfo", "pdftohtml", "pdftoppm", "tesseract"],
@@ -92,6 +93,10 @@ mod tests {
         assert_eq!(
             unavailable_in(&["ffprobe", "ffmpeg"], &[folder]).unwrap(),
             "ffmpeg is not installed: on the server, run scripts/packages.sh install media"
+        );
+        assert_eq!(
+            unavailable_in(&["node"], &[folder]).unwrap(),
+            "node is not installed: on the server, run scripts/packages.sh install code"
         );
         let other = unavailable_in(&["no-such-program"], &[folder]).unwrap();
         assert!(other.ends_with("install no-such-program on the server"), "{other}");

@@ -1,10 +1,10 @@
 //! Webhooks: the end of a job is reported to a URL.
 //!
 //! The store has a row for each delivery; `webhook/sender.rs` makes the attempts. `webhook/message.rs`
-//! is what a receiver gets, and `webhook/schedule.rs` decides when to try again.
+//! is what a receiver gets, and `webhook/retry.rs` decides when to try again.
 
 mod message;
-mod schedule;
+mod retry;
 mod sender;
 
 use std::fmt;

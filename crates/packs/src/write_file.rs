@@ -3,7 +3,7 @@
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 
-use crate::{Context, PackError, PackResult, context::failed, repository::ClonePath};
+use crate::{Context, PackError, PackResult, repository::ClonePath};
 
 /// The exit code for a path that is a folder.
 const IS_FOLDER: i32 = 45;
@@ -44,7 +44,7 @@ pub async fn write_file(
                 let path = path.trim_start_matches("./");
                 return Err(PackError::invalid("path", format!("path: {path} is a folder")));
             }
-            _ => return Err(failed("write", &state)),
+            _ => return Err(context.failed("write", &state)),
         }
         if last {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Fuzzes gate and handshake: feeds mutated viewer streams for some seconds.
+//! Fuzzes filter and handshake: feeds mutated viewer streams for some seconds.
 //!
 //! `cargo run --release -p helmdeck-rfb --example fuzz_rfb -- 30 [seed]`. Stops at the first stream
 //! that
@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use helmdeck_rfb::{ClientMessages, Gate, Handshake, MAX_BUFFERED, MAX_HELD_KEYS, Role};
+use helmdeck_rfb::{ClientMessages, Handshake, InputFilter, MAX_BUFFERED, MAX_HELD_KEYS, Role};
 
 /// One message of each kind, and messages that press and release keys and buttons.
 const SEEDS: [&[u8]; 16] = [
@@ -93,9 +93,9 @@ fn stream(random: &mut Random) -> Vec<u8> {
 
 /// Whether the stream was valid to its end, or which invariant it violated.
 fn check(stream: &[u8], random: &mut Random) -> Result<bool, &'static str> {
-    let mut view = Gate::new(Role::View);
-    let mut control = Gate::new(Role::Control);
-    let mut whole = Gate::new(Role::Control);
+    let mut view = InputFilter::new(Role::View);
+    let mut control = InputFilter::new(Role::Control);
+    let mut whole = InputFilter::new(Role::Control);
     let (mut seen, mut driven, mut expected) = (Vec::new(), Vec::new(), Vec::new());
     let ends_well = whole.feed(stream, true, &mut expected).is_ok();
     let (mut handshake, _) = Handshake::new();

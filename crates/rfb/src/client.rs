@@ -1,4 +1,4 @@
-//! Splits a viewer's byte stream into messages. The gate decides which may pass.
+//! Splits a viewer's byte stream into messages. The filter decides which may pass.
 
 use crate::RfbError;
 
@@ -110,7 +110,7 @@ impl Kind {
             (Self::PixelFormat, _) => Ok(Some(20)),
             (Self::UpdateRequest | Self::ContinuousUpdates, _) => Ok(Some(10)),
             (Self::Key, _) => Ok(Some(8)),
-            // The variant with a seventh byte requires extended mouse buttons, which the gate
+            // The variant with a seventh byte requires extended mouse buttons, which the filter
             // removes from the viewer's encodings.
             (Self::Pointer, _) => Ok(Some(6)),
             (Self::Xvp, _) => Ok(Some(4)),

@@ -1,6 +1,6 @@
 //! The encodings and extensions that a viewer may announce.
 //!
-//! This is an allowlist: an extension can add messages or change existing ones, and the gate must
+//! This is an allowlist: an extension can add messages or change existing ones, and the filter must
 //! know where each message ends. The X server offers only extensions that the viewer announced.
 
 use helmdeck_wire::ticket::Role;
@@ -28,7 +28,7 @@ pub(crate) fn may_pass(encoding: i32, role: Role) -> bool {
         -239 | -240 | -314 | 0x574d_5664 => true,
         // Keyboard LEDs, in two forms, and the desktop name.
         -261 | 0x574d_5668 | -307 => true,
-        // Key codes, screens, fences, continuous updates: messages the gate knows.
+        // Key codes, screens, fences, continuous updates: messages the filter knows.
         -258 | EXTENDED_DESKTOP_SIZE | -312 | -313 => true,
         EXTENDED_CLIPBOARD => role == Role::Control,
         _ => false,

@@ -38,7 +38,7 @@ pub struct Done<'a> {
     /// The first bytes for the X server. They always request a shared desktop, because a viewer
     /// must not be able to disconnect the others.
     pub client_init: [u8; 1],
-    /// Bytes that the viewer sent after its handshake, for the gate.
+    /// Bytes that the viewer sent after its handshake, for the filter.
     pub rest: &'a [u8],
 }
 

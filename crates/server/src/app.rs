@@ -77,7 +77,7 @@ pub struct Parts {
     table: Vec<Arc<Tool>>,
     pub(crate) openapi: Bytes,
     /// The SKILL.md for agents.
-    pub(crate) skill: Bytes,
+    skill: RwLock<Bytes>,
     pub(crate) metrics: Metrics,
     /// Records spans for OpenTelemetry.
     pub(crate) tracer: Tracer,
@@ -186,7 +186,7 @@ impl App {
             runtime,
             signer,
             login: Login::new(),
-            skill: skill::skill(&tools).into(),
+            skill: RwLock::new(skill::skill(&tools).into()),
             tools: RwLock::new(tools),
             table,
             openapi: openapi::document(&operations).to_string().into(),
@@ -227,11 +227,18 @@ impl App {
         self.tools.read().clone()
     }
 
+    /// The SKILL.md for agents, with the tools that there are now.
+    pub(crate) fn skill(&self) -> Bytes {
+        self.skill.read().clone()
+    }
+
     /// Reads the operator's packs again, and tells clients if they changed. Blocks on the disk.
     pub(crate) fn reload_packs(&self) {
         if self.packs.reload() {
-            *self.tools.write() = all_tools(&self.table, &self.packs);
-            self.mcp.tools_changed(&self.tools());
+            let tools = all_tools(&self.table, &self.packs);
+            *self.skill.write() = skill::skill(&tools).into();
+            *self.tools.write() = tools.clone();
+            self.mcp.tools_changed(&tools);
         }
     }
 

@@ -33,7 +33,7 @@ const TICKET_PROTOCOL: &str = "helmdeck.ticket.";
 
 /// The requirements of one operation.
 #[derive(Clone)]
-pub struct Gate {
+pub struct RouteAccess {
     pub app: App,
     pub access: Access,
     /// Whether it is a health check, which is always answered.
@@ -59,11 +59,11 @@ pub fn require_bearer(parts: &Parts, verb: &str) -> ApiResult<()> {
 
 /// Admits a request to its handler, which finds the [`Caller`] in the extensions.
 pub async fn admit(
-    State(gate): State<Gate>,
+    State(route): State<RouteAccess>,
     mut request: Request,
     next: Next,
 ) -> ApiResult<Response> {
-    if gate.models {
+    if route.models {
         model_api::accept_api_key(&mut request);
     }
     let connection = request.extensions().get::<Arc<Connection>>().cloned();
@@ -71,9 +71,9 @@ pub async fn admit(
         Some(connection) => connection.serves(who),
         None => Ok(()),
     };
-    let scope = match gate.access {
+    let scope = match route.access {
         Access::Open => {
-            count(if gate.health { Who::Health } else { Who::Anonymous })?;
+            count(if route.health { Who::Health } else { Who::Anonymous })?;
             None
         }
         Access::Needs(scope) => Some(Some(scope)),
@@ -85,8 +85,8 @@ pub async fn admit(
         Access::Linked(scope) => Some(Some(scope)),
         Access::Watches => match presented_ticket(&request) {
             Some(ticket) => {
-                origin::check_live(&gate.app.origins, request.headers())?;
-                let id = ticket::id_if_signed(&gate.app.signer, &ticket);
+                origin::check_live(&route.app.origins, request.headers())?;
+                let id = ticket::id_if_signed(&route.app.signer, &ticket);
                 count(id.as_deref().map_or(Who::Anonymous, Who::Caller))?;
                 request.extensions_mut().insert(PresentedTicket(ticket));
                 None
@@ -98,11 +98,11 @@ pub async fn admit(
         let own = request.extensions_mut().remove::<OwnCall>();
         let identified = match own {
             Some(OwnCall(claims)) => Ok(claims),
-            None => identify(&gate.app, request.method(), request.headers()),
+            None => identify(&route.app, request.method(), request.headers()),
         };
         let claims = match identified {
             Ok(claims) => claims,
-            Err(refused) if gate.mcp => return Ok(challenged(&gate.app, &request, refused)),
+            Err(refused) if route.mcp => return Ok(challenged(&route.app, &request, refused)),
             Err(refused) => return Err(refused),
         };
         let address = request.extensions().get::<Peer>().map(|Peer(address)| *address);
@@ -112,7 +112,7 @@ pub async fn admit(
             return Err(lacks(scope));
         }
         count(Who::Caller(&caller.token))?;
-        gate.app.token_use.note(&caller.token);
+        route.app.token_use.note(&caller.token);
         request.extensions_mut().insert(caller);
         request.extensions_mut().insert(claims);
     }

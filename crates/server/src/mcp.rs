@@ -15,12 +15,12 @@ mod door;
 mod fixtures;
 mod http;
 mod instructions;
+mod keep_alive;
 mod lean_schema;
 mod legacy_tasks;
 mod live_sessions;
 mod long_text;
 mod pack_call;
-mod patience;
 mod pictures;
 mod portable_schema;
 mod profile;
@@ -66,6 +66,12 @@ impl Mcp {
     /// Lists these tools from now on, and tells clients.
     pub fn tools_changed(&self, tools: &[Arc<Tool>]) {
         *self.catalogue.write() = Some(Arc::new(catalogue::Catalogue::new(tools)));
+        self.tools_may_differ();
+    }
+
+    /// Tells clients to list the tools again: what they may list can depend on more than the tools, such
+    /// as keys of models.
+    pub fn tools_may_differ(&self) {
         self.tool_changes.send_modify(|changes| *changes += 1);
     }
 }

@@ -3,6 +3,7 @@
 mod schema;
 
 use helmdeck_wire::ErrorBody;
+use http::StatusCode;
 use schemars::{Schema, SchemaGenerator, generate::SchemaSettings, transform::Transform};
 use serde_json::{Map, Value, json};
 
@@ -123,11 +124,7 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
         "description": operation.doc,
         "security": security,
         "parameters": parameters(operation, generator),
-        "responses": {
-            operation.status.as_str(): success(operation, generator),
-            "4XX": { "$ref": "#/components/responses/Error" },
-            "5XX": { "$ref": "#/components/responses/Error" },
-        },
+        "responses": responses(operation, generator),
     });
     if let Value::Object(described) = &mut described {
         if let Some(scope) = scope {
@@ -312,6 +309,24 @@ fn inline(schema: SchemaOf, generator: &mut SchemaGenerator) -> Schema {
     let mut schema = schema(generator);
     ForClients.transform(&mut schema);
     schema
+}
+
+fn responses(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
+    let mut responses = json!({
+        operation.status.as_str(): success(operation, generator),
+        "4XX": { "$ref": "#/components/responses/Error" },
+        "5XX": { "$ref": "#/components/responses/Error" },
+    });
+    if let Value::Object(responses) = &mut responses
+        && operation.may_go_on
+    {
+        let mut accepted = success(operation, generator);
+        if let Some(description) = accepted.get_mut("description") {
+            *description = "It goes on, and its result is available later.".into();
+        }
+        responses.insert(StatusCode::ACCEPTED.as_str().to_owned(), accepted);
+    }
+    responses
 }
 
 fn success(operation: &Operation, generator: &mut SchemaGenerator) -> Value {

@@ -1,8 +1,9 @@
 //! Operations: routes of the API that are either tools or plain routes.
 //!
 //! An operation defines its route, its scope check, its entry in the OpenAPI document and its row
-//! in the access test. Streams, WebSockets, pages and logins are plain routes; everything else is a
-//! tool.
+//! in the access test. Plain routes are streams, WebSockets, pages, logins, health checks, the version, metrics,
+//! documents for clients, transfers of artifacts, calls of a tool or pack by name, versions of packs, inputs of
+//! jobs, and the APIs of others (MCP, A2A, CDP, models). Everything else is a tool.
 
 use std::sync::Arc;
 
@@ -54,6 +55,8 @@ pub struct Operation {
     pub doc: String,
     /// Status of a success.
     pub status: StatusCode,
+    /// Whether it may also answer 202, with the same body, while the work goes on.
+    pub may_go_on: bool,
     /// Whether the OpenAPI document lists it. Aliases of a path are not listed.
     pub documented: bool,
     pub(crate) door: Door,
@@ -254,6 +257,7 @@ impl Tool {
             id: id.to_owned(),
             doc: self.doc.clone(),
             status,
+            may_go_on: false,
             documented: true,
             door: Door::Tool(Arc::new(self), binding),
         }
@@ -275,6 +279,7 @@ impl Operation {
             id: id.to_owned(),
             doc: String::new(),
             status: StatusCode::OK,
+            may_go_on: false,
             documented: true,
             door: Door::Route(Box::new(Route {
                 handler,
@@ -356,6 +361,11 @@ impl Operation {
 
     pub(crate) fn returns_text(self, media_type: &'static str) -> Self {
         self.route(|route| route.output = Output::Text(media_type))
+    }
+
+    /// Declares that it may answer 202 while the work goes on.
+    pub(crate) fn may_go_on(self) -> Self {
+        Self { may_go_on: true, ..self }
     }
 
     /// Hides it from the OpenAPI document.

@@ -9,7 +9,7 @@ use futures_util::{
     SinkExt, StreamExt,
     stream::{SplitSink, SplitStream},
 };
-use helmdeck_rfb::{Gate, Handshake, RfbError};
+use helmdeck_rfb::{Handshake, InputFilter, RfbError};
 use helmdeck_sessions::{ByteStream, View};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf},
@@ -48,13 +48,13 @@ pub async fn relay(
 ) {
     let (mut to_viewer, mut from_viewer) = socket.split();
     let (from_x, mut to_x) = tokio::io::split(stream);
-    let mut gate = Gate::new(view.role());
+    let mut filter = InputFilter::new(view.role());
     // Answers of the handshake. The picture follows on the same path.
     let (answers, mut answered) = mpsc::channel(4);
     let mut ended = pin!(ended);
     let mut reason = tokio::select! {
         reason = down(from_x, &mut to_viewer, &mut answered) => reason,
-        reason = up(&mut from_viewer, &mut to_x, &mut gate, &mut view, answers) => reason,
+        reason = up(&mut from_viewer, &mut to_x, &mut filter, &mut view, answers) => reason,
         reason = &mut ended => reason,
     };
     // The picture was lost because the session ends. The reason follows shortly.
@@ -64,7 +64,7 @@ pub async fn relay(
         reason = why;
     }
     // Release everything that the viewer pressed, on the connection on which it was pressed.
-    let _ = timeout(WRITE_DEADLINE, to_x.write_all(&gate.release())).await;
+    let _ = timeout(WRITE_DEADLINE, to_x.write_all(&filter.release())).await;
     drop((to_x, view));
     close(to_viewer, from_viewer, &reason).await;
 }
@@ -104,7 +104,7 @@ async fn down(
 async fn up(
     from_viewer: &mut SplitStream<WebSocket>,
     to_x: &mut WriteHalf<Box<dyn ByteStream>>,
-    gate: &mut Gate,
+    filter: &mut InputFilter,
     view: &mut View,
     answers: mpsc::Sender<Bytes>,
 ) -> Closing {
@@ -122,7 +122,7 @@ async fn up(
     let (mut out, mut bytes, mut heard) = (Vec::new(), Some(rest), Instant::now());
     loop {
         if let Some(bytes) = bytes.take() {
-            let passed = match gate.feed(&bytes, view.drives(), &mut out) {
+            let passed = match filter.feed(&bytes, view.drives(), &mut out) {
                 Ok(passed) => passed,
                 Err(error) => return nonsense(error),
             };
@@ -149,7 +149,7 @@ async fn up(
             () = sleep_until(heard + SILENCE) => return Closing::ViewerLeft,
             () = view.changed_hands() => {
                 if !view.drives() {
-                    out = gate.release();
+                    out = filter.release();
                     done.note(view);
                 }
             }

@@ -12,7 +12,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::{
     App,
-    auth::{self, Gate},
+    auth::{self, RouteAccess},
     error::ApiError,
     model_api, request_log,
     routes::pages,
@@ -29,8 +29,8 @@ pub fn router(app: App) -> Router {
         let health = HEALTH.contains(&operation.id.as_str());
         let mcp = operation.id.starts_with("mcp");
         let models = operation.path.starts_with(model_api::PREFIX);
-        let gate = Gate { app: app.clone(), access: operation.access, health, mcp, models };
-        let mut guarded = operation.handler().route_layer(from_fn_with_state(gate, auth::admit));
+        let route = RouteAccess { app: app.clone(), access: operation.access, health, mcp, models };
+        let mut guarded = operation.handler().route_layer(from_fn_with_state(route, auth::admit));
         if models {
             guarded = guarded.route_layer(from_fn(model_api::shape_errors));
         }

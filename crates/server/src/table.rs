@@ -6,11 +6,11 @@ mod artifacts;
 mod audit;
 mod connect;
 mod exec;
-mod kept;
 mod live;
 mod mcp;
 mod models;
 mod packs;
+mod profiles;
 mod server;
 mod sessions;
 mod vault;
@@ -35,7 +35,7 @@ pub fn operations() -> Vec<Operation> {
         sessions::lifecycle(),
         sessions::endings(),
         live::attaching(),
-        kept::profiles_and_extensions(),
+        profiles::profiles_and_extensions(),
         artifacts::operations(),
         live::watching(),
         sessions::control(),

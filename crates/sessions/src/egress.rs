@@ -3,7 +3,9 @@
 
 use std::{collections::VecDeque, io, sync::Arc};
 
-use helmdeck_egress::{ByteStream, Decision, Gate, Incoming, Policy, Proxy, Verdict, Via};
+use helmdeck_egress::{
+    ByteStream, ConnectionGate, Decision, Incoming, Policy, Proxy, Verdict, Via,
+};
 use helmdeck_link::Link;
 use helmdeck_wire::{SessionId, session};
 use parking_lot::Mutex;
@@ -79,7 +81,7 @@ pub(crate) fn serve(session: &Session, policy: Policy, via: Option<Via>) -> Prox
     let (id, audit) = (inner.id.clone(), inner.audit.clone());
     let (decisions, forwards) = (inner.egress.clone(), inner.forwards.clone());
     let link = inner.link.clone();
-    let gate = Gate::new(policy).leaving(via).with_observer(move |decision| {
+    let gate = ConnectionGate::new(policy).leaving(via).with_observer(move |decision| {
         log(&id, &decision);
         audit::denied(&audit, &id, &decision);
         decisions.note(decision);

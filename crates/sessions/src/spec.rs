@@ -12,7 +12,7 @@ use helmdeck_wire::{
     size::{Bytes, Geometry},
 };
 
-use crate::{SessionError, attached, lifecycle::Limits, proxy, record::Record, region};
+use crate::{SessionError, attached, lifecycle::Limits, locale, proxy, record::Record};
 
 /// Default size of /dev/shm.
 const DEFAULT_SHM: Bytes = Bytes(2 << 30);
@@ -61,12 +61,12 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
         return Err(invalid("idle_timeout_s", "expected at most one year, or 0 for never".into()));
     }
     start_url(spec.start_url.as_deref())?;
-    if let Some(zone) = spec.timezone.as_deref().filter(|zone| !region::is_timezone(zone)) {
+    if let Some(zone) = spec.timezone.as_deref().filter(|zone| !locale::is_timezone(zone)) {
         let reason =
             format!("{zone:?} is not a known time zone: expected a name such as Europe/Paris");
         return Err(invalid("timezone", reason));
     }
-    if let Some(locale) = spec.locale.as_deref().filter(|locale| !region::is_locale(locale)) {
+    if let Some(locale) = spec.locale.as_deref().filter(|locale| !locale::is_locale(locale)) {
         let reason = format!("{locale:?} is not a known language: expected a tag such as de-DE");
         return Err(invalid("locale", reason));
     }

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use helmdeck_link::LinkError;
-use helmdeck_wire::{ErrorCode, guest::LimitSites, site::Site};
+use helmdeck_wire::{
+    ErrorCode,
+    guest::{LimitSites, RefusedSites},
+    site::Site,
+};
 use serde_json::Value;
 
 use crate::{Caller, EventKind, Session, SessionError, history::Attempt};
@@ -20,19 +24,19 @@ impl Session {
         attempt.outcome = "ok";
     }
 
-    /// Limits the sites that the browser opens, and returns what was refused meanwhile. `None` ends the owner's limit.
-    /// Without a browser, nothing is limited. While another caller has control, the tabs are theirs: the limit begins
-    /// again with the next call after that.
+    /// Limits the sites that the browser opens, and returns what was refused and what began meanwhile. `None` ends the
+    /// owner's limit. Without a browser, nothing is limited. While another caller has control, the tabs are theirs: the
+    /// limit begins again with the next call after that.
     pub async fn limit_sites(
         &self,
         caller: &Caller,
         owner: &str,
         sites: Option<Vec<Site>>,
-    ) -> Result<Vec<String>, SessionError> {
+    ) -> Result<RefusedSites, SessionError> {
         let limits = sites.is_some();
         let is_held = || self.inner.lease.borrow().admit(&caller.token).is_err();
         if limits && is_held() {
-            return Ok(Vec::new());
+            return Ok(RefusedSites::default());
         }
         let wanted = LimitSites { owner: owner.to_owned(), sites };
         let limited = self.inner.link.limit_sites(&wanted).await;
@@ -42,9 +46,9 @@ impl Session {
             let _ = self.inner.link.limit_sites(&ended).await;
         }
         match limited {
-            Ok(refused) => Ok(refused.urls),
+            Ok(refused) => Ok(refused),
             Err(LinkError::Refused(body)) if body.error == ErrorCode::CdpUnavailable => {
-                Ok(Vec::new())
+                Ok(RefusedSites::default())
             }
             Err(error) => Err(self.link_failed(error)),
         }

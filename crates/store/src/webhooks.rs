@@ -103,11 +103,22 @@ impl Store {
         Ok(self.deliveries(&filter).await?.pop())
     }
 
-    /// Deliveries that wait for an attempt, the most overdue first.
-    pub async fn pending_deliveries(&self, limit: u32) -> Result<Vec<StoredDelivery>, StoreError> {
-        let mut query = QueryBuilder::new(SELECT);
-        query.push(" WHERE delivery.state = 'pending' ORDER BY due_ms LIMIT ").push_bind(limit);
-        let rows = query.build().fetch_all(&self.pool).await?;
+    /// Deliveries that wait for an attempt, the most overdue first, and at most `per_owner` of one owner.
+    pub async fn pending_deliveries(
+        &self,
+        limit: u32,
+        per_owner: u32,
+    ) -> Result<Vec<StoredDelivery>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT delivery.*, job.pack FROM (
+                 SELECT *, row_number() OVER (PARTITION BY owner ORDER BY due_ms, id) AS place
+                 FROM delivery WHERE state = 'pending') AS delivery
+             JOIN job ON job.id = job_id WHERE place <= ? ORDER BY due_ms LIMIT ?",
+        )
+        .bind(per_owner)
+        .bind(limit)
+        .fetch_all(&self.pool)
+        .await?;
         rows.iter().map(read).collect()
     }
 

@@ -25,6 +25,9 @@ use crate::{
 };
 pub use choose::{choose, choose_for};
 
+/// The side of a patch of Qwen2.5-VL, in pixels.
+const PATCH: u32 = 28;
+
 /// A dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
@@ -101,6 +104,22 @@ impl Dialect {
             SizeRule::Vendor(vendor) => vendor.tokens(width, height),
             SizeRule::Limits(_) => Vendor::Openai.tokens(width, height),
         }
+    }
+
+    /// What positions refer to in a picture of this size. Qwen2.5-VL and UI-TARS-1.5 scale each side of a picture to
+    /// whole patches, and count the pixels of the result.
+    pub fn view(self, screen: (u32, u32), picture: (u32, u32)) -> View {
+        let whole = |side: u32| {
+            let patches = (f64::from(side) / f64::from(PATCH)).round_ties_even();
+            (patches as u32).max(1) * PATCH
+        };
+        let picture = match self {
+            Self::UiTars(Grid::Pixels) | Self::Qwen(Grid::Pixels) => {
+                (whole(picture.0), whole(picture.1))
+            }
+            _ => picture,
+        };
+        View { screen, picture }
     }
 
     /// How many of the newest pictures are sent again, and how many more pile up before older ones are left out. Claude

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use helmdeck_wire::{
+    guest::RefusedSites,
     observe::Observation,
     point::{Pixel, Rect},
     site::Site,
@@ -36,8 +37,9 @@ pub trait Eyes: Send + Sync {
     fn verify<'a>(&'a self, success: &'a Success, within_ms: u32) -> Seen<'a, Verified>;
     /// Windows and pages.
     fn scene(&self) -> Seen<'_, Scene>;
-    /// Limits the sites that the browser opens, and says what was refused meanwhile. `None` ends the limit.
-    fn limit_sites(&self, sites: Option<Vec<Site>>) -> Seen<'_, Vec<String>>;
+    /// Limits the sites that the browser opens, and says what was refused and what began meanwhile. `None` ends the
+    /// limit.
+    fn limit_sites(&self, sites: Option<Vec<Site>>) -> Seen<'_, RefusedSites>;
     /// Tells people what happens next.
     fn tell<'a>(&'a self, status: &'a str) -> BoxFuture<'a, ()>;
     /// Waits while the run is paused.

@@ -58,6 +58,7 @@ impl GatewayModel {
         };
         // The gateway has its own deadlines.
         let answer = self.gateway.ask(asked).await.map_err(failure)?;
+        let answered = answer.model();
         let AnswerBody::Whole(bytes) = answer.body else {
             return Err(ModelFailure::Provider("the answer is a stream".to_owned()));
         };
@@ -75,7 +76,7 @@ impl GatewayModel {
             input_tokens: usage.input,
             cached_tokens: usage.cached,
             output_tokens: usage.output,
-            cost_usd: self.gateway.cost(&self.id, &usage),
+            cost_usd: self.gateway.cost(answered.as_ref().unwrap_or(&self.id), &usage),
         });
         Ok(Reply { body, spent })
     }

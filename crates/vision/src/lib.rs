@@ -11,6 +11,7 @@ pub mod dialect;
 pub mod element;
 pub mod evidence;
 pub mod eyes;
+mod fence;
 mod gateway_model;
 pub mod keys;
 mod prompt;
@@ -24,6 +25,7 @@ pub mod view;
 
 pub use action::{Action, Place};
 pub use dialect::{Dialect, choose};
+pub use fence::Fence;
 pub use gateway_model::GatewayModel;
 pub use report::{Outcome, Run, Step};
 pub use run::{Goal, Limits, run};

@@ -1,6 +1,6 @@
 //! The loop: look, ask, act, observe, until the goal is verified.
 
-mod fence;
+mod clock;
 mod perform;
 mod stuck;
 mod targets;
@@ -11,20 +11,22 @@ mod verdict;
 use std::time::{Duration, Instant};
 
 use futures_util::future::pending;
-use tokio::{sync::watch, time::sleep};
+use tokio::sync::watch;
 
 use crate::{
     action::Action,
     clause::{Clause, clauses},
     conversation::{Conversation, Picture},
+    dialect::Dialect,
     evidence::Deed,
     eyes::{Eyes, Failure, Model, Scene, Shot, Spent, Success},
+    fence::Fence,
     prompt,
     report::{FinalShot, Outcome, Run, Step},
     scope::Scope,
     view::View,
 };
-use fence::Fence;
+use clock::Clock;
 use stuck::Repetition;
 use verdict::{PATIENCE_MS, found};
 
@@ -46,7 +48,7 @@ pub struct Limits {
     pub max_steps: u32,
     /// Most tokens of one reply.
     pub max_tokens: u32,
-    /// Longest time.
+    /// Longest time, without pauses and the time that people take to decide.
     pub time: Duration,
     /// Whether the model decides every action, also where an element's name is enough.
     pub model_only: bool,
@@ -85,6 +87,7 @@ struct Runner<'a> {
     clauses: Vec<Clause>,
     scope: Scope,
     fence: &'a Fence<'a>,
+    clock: &'a Clock,
     scene: Scene,
     deeds: Vec<Deed>,
     steps: Vec<Step>,
@@ -105,7 +108,7 @@ pub async fn run(
     watcher: &(dyn Fn(&Step) + Send + Sync),
 ) -> Run {
     let began = Instant::now();
-    let fence = Fence::new(eyes);
+    let (fence, clock) = (Fence::new(eyes), Clock::new());
     let mut runner = Runner {
         goal,
         eyes,
@@ -115,6 +118,7 @@ pub async fn run(
         clauses: clauses(&goal.instruction),
         scope: Scope::default(),
         fence: &fence,
+        clock: &clock,
         scene: Scene::default(),
         deeds: Vec::new(),
         steps: Vec::new(),
@@ -127,15 +131,14 @@ pub async fn run(
     };
     let end = tokio::select! {
         end = runner.work() => end,
-        end = fence.keep() => end,
+        failure = fence.keep() => End::from(failure),
         () = stopped(limits.stop.clone()) => End::new(Outcome::Cancelled, "the run was stopped"),
-        () = sleep(limits.time) => {
+        () = clock.passes(limits.time) => {
             let reason = format!("the run took longer than {} s", limits.time.as_secs());
             End::new(Outcome::Budget, reason)
         }
     };
-    // A limit that cannot be ended ends after some minutes.
-    let _ = eyes.limit_sites(None).await;
+    fence.end().await;
     eyes.tell("").await;
     // A session that is over has no screen.
     let shot = eyes.look(model.dialect().size_rule()).await.ok();
@@ -221,7 +224,7 @@ impl Runner<'_> {
         let shot = self.eyes.look(dialect.size_rule()).await?;
         let mut conversation = Conversation {
             dialect,
-            view: view_of(&shot),
+            view: view_of(dialect, &shot),
             system: prompt::system(dialect),
             goal: String::new(),
             first: picture_of(&shot, false),
@@ -260,11 +263,16 @@ impl Runner<'_> {
 
     /// Asks the person who watches.
     async fn permitted(&self, question: &str) -> Result<(), End> {
-        match self.eyes.confirm(question).await {
+        match self.clock.without(self.eyes.confirm(question)).await {
             Some(true) => Ok(()),
             Some(false) => Err(End::new(Outcome::Denied, format!("a person refused: {question}"))),
             None => Err(End::question(question)),
         }
+    }
+
+    /// Waits while the run is paused.
+    async fn ready(&self) {
+        self.clock.without(self.eyes.ready()).await;
     }
 
     async fn tell(&self, what: &str) {
@@ -282,8 +290,8 @@ impl Runner<'_> {
     }
 }
 
-fn view_of(shot: &Shot) -> View {
-    View { screen: (shot.rect.width, shot.rect.height), picture: shot.size }
+fn view_of(dialect: Dialect, shot: &Shot) -> View {
+    dialect.view((shot.rect.width, shot.rect.height), shot.size)
 }
 
 fn picture_of(shot: &Shot, part: bool) -> Picture {

@@ -12,6 +12,7 @@ use futures_util::{FutureExt, future::BoxFuture};
 use helmdeck_sessions::{Caller, Reply, Session, SessionError};
 use helmdeck_wire::{
     Action as _, ActionCall, ErrorCode,
+    guest::RefusedSites,
     observe::Observation,
     point::{Pixel, Rect},
     pointer::{CursorPosition, Modifier},
@@ -166,7 +167,7 @@ impl Drop for SessionEyes {
 }
 
 impl Eyes for SessionEyes {
-    fn limit_sites(&self, sites: Option<Vec<Site>>) -> Seen<'_, Vec<String>> {
+    fn limit_sites(&self, sites: Option<Vec<Site>>) -> Seen<'_, RefusedSites> {
         self.limited.store(sites.is_some(), Ordering::Relaxed);
         async move {
             let limited = self.session.limit_sites(&self.caller, &self.owner, sites).await;

@@ -13,8 +13,6 @@ pub struct Turn {
     pub thought: String,
     /// What it wants done, in order.
     pub calls: Vec<Call>,
-    /// What its vendor wants a person to decide first.
-    pub safety: Vec<Safety>,
     /// What it said at the end, if it says that the goal is reached.
     pub done: Option<String>,
 }
@@ -26,6 +24,15 @@ pub struct Call {
     pub id: CallId,
     /// What to do, one after the other.
     pub actions: Result<Vec<Action>, Malformed>,
+    /// What its vendor wants a person to decide first.
+    pub safety: Vec<Safety>,
+}
+
+impl Call {
+    /// A call that its vendor has no question about.
+    pub fn new(id: CallId, actions: Result<Vec<Action>, Malformed>) -> Self {
+        Self { id, actions, safety: Vec::new() }
+    }
 }
 
 /// How a result refers to its call.

@@ -8,6 +8,7 @@
 )]
 
 use helmdeck_vision::{Action, Dialect, Grid, View, choose, dialect::anthropic::Tool};
+use helmdeck_wire::point::Pixel;
 use serde_json::{Value, json};
 
 const VIEW: View = View { screen: (2000, 1000), picture: (1000, 500) };
@@ -136,7 +137,7 @@ fn safety_checks_of_vendors_reach_the_loop() {
     call["pending_safety_checks"] = json!([check]);
     let turn = dialect.read(&dialect.reply("", &[call]), &VIEW).unwrap();
     assert_eq!(
-        (turn.safety[0].message.as_str(), &turn.safety[0].acknowledgement),
+        (turn.calls[0].safety[0].message.as_str(), &turn.calls[0].safety[0].acknowledgement),
         ("Look first.", &check)
     );
 
@@ -145,7 +146,7 @@ fn safety_checks_of_vendors_reach_the_loop() {
     call["functionCall"]["args"]["safety_decision"] =
         json!({ "decision": "require_confirmation", "explanation": "It pays." });
     let turn = dialect.read(&dialect.reply("", &[call]), &VIEW).unwrap();
-    assert_eq!(turn.safety[0].message, "It pays.");
+    assert_eq!(turn.calls[0].safety[0].message, "It pays.");
     assert!(turn.calls[0].actions.is_ok());
 }
 
@@ -204,4 +205,19 @@ fn tools_are_declared_for_the_picture_and_the_environment() {
     let legacy = declared(Dialect::Gemini { legacy: true }).unwrap();
     assert_eq!(legacy["computerUse"]["environment"], "ENVIRONMENT_BROWSER");
     assert_eq!(declared(Dialect::JsonText), None);
+}
+
+#[test]
+fn pixels_of_qwen_and_ui_tars_are_those_of_the_picture_in_whole_patches() {
+    for dialect in [Dialect::Qwen(Grid::Pixels), Dialect::UiTars(Grid::Pixels)] {
+        let view = dialect.view((1920, 1080), (1456, 819));
+        assert_eq!(view.picture, (1456, 812));
+        // Without it, the last line would be 9 pixels too high on the screen.
+        assert_eq!(view.to_screen(Grid::Pixels, 1455.0, 811.0), Pixel { x: 1919, y: 1079 });
+        let written = dialect.write("c1", &Action::click(960, 1079), &view).unwrap();
+        let turn = dialect.read(&dialect.reply("", &[written]), &view).unwrap();
+        assert_eq!(turn.actions().next(), Some(&Action::click(960, 1079)));
+    }
+    let thousand = Dialect::Qwen(Grid::Thousand).view((1920, 1080), (1456, 819));
+    assert_eq!(thousand.picture, (1456, 819));
 }

@@ -246,11 +246,15 @@ pub struct LimitSites {
     pub sites: Option<Vec<Site>>,
 }
 
-/// What an owner's limit refused since it was last asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+/// What an owner's limit refused, and what began, since it was last asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedSites {
     /// The addresses that were not opened.
+    #[serde(default)]
     pub urls: Vec<String>,
+    /// How many downloads began.
+    #[serde(default)]
+    pub downloads: u64,
 }
 
 /// The client that opens a connection.

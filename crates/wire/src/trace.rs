@@ -22,7 +22,7 @@ pub struct ReadTrace {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[0-9]{1,5},[0-9]{1,5}$"), extend("x-expected" = "x,y"))]
     pub near: Option<String>,
-    /// Maximum number of entries, the last ones; defaults to 200.
+    /// Maximum number of entries: the first ones after `since`, or the last ones. Defaults to 200.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<u32>,

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useNow } from "../clock";
 import { count, span } from "../format";
 import { LimitBar } from "../models/Cards";
-import { dollars, tokens } from "../models/figures";
+import { dollars, tokens } from "../models/metrics";
 import { Icon } from "../ui/Icon";
 import type { Shown } from "./run";
 import { stateOf } from "./words";

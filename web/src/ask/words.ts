@@ -1,6 +1,6 @@
 import type { VisionOutcome, VisionStatus, VisionStep } from "../api/wire";
 import { capital, count } from "../format";
-import { dollars, tokens } from "../models/figures";
+import { dollars, tokens } from "../models/metrics";
 import type { IconName } from "../ui/Icon";
 import { pointOf, type Mode } from "./run";
 

@@ -1,7 +1,7 @@
 import { useId, useState } from "react";
 import { explain } from "../api/client";
 import type { ModelBudget, ModelList, Provider } from "../api/wire";
-import { dollars, tokens } from "./figures";
+import { dollars, tokens } from "./metrics";
 import { limitsOf, takesKey, titleOf, usedOf, type Limit } from "./state";
 
 /** The model for requests that name none, and those that are tried after it. */

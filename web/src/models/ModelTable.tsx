@@ -4,7 +4,7 @@ import { CopyButton } from "../ui/CopyButton";
 import { Icon } from "../ui/Icon";
 import { useSmall } from "../ui/media";
 import { NoMatch } from "../ui/Nothing";
-import { price, tokens } from "./figures";
+import { price, tokens } from "./metrics";
 import { sortBy, type Order } from "./sort";
 import { SortChoice, SortHead, type SortColumn } from "./SortHead";
 import { providersOf, searchModels, titleOf } from "./state";

@@ -7,7 +7,7 @@ import { Link } from "../router";
 import { CodeBlock } from "../ui/CodeBlock";
 import { Icon } from "../ui/Icon";
 import { Nothing } from "../ui/Nothing";
-import { dollars, rate, tokens } from "./figures";
+import { dollars, rate, tokens } from "./metrics";
 import { sumOf, windows, type Window } from "./sums";
 import { UsageTable } from "./UsageTable";
 

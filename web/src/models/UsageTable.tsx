@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react";
 import type { ModelUsageRow } from "../api/wire";
 import { ago, count, dateAndTime, took } from "../format";
-import { dollars, rate, tokens } from "./figures";
+import { dollars, rate, tokens } from "./metrics";
 import { sortBy, type Order } from "./sort";
 import { SortChoice, SortHead, type SortColumn } from "./SortHead";
 import { titleOf } from "./state";

@@ -1,6 +1,6 @@
 import type { BudgetLimits, KeyTest, Model, ModelBudget, Provider, ProviderKey, ProviderProblem } from "../api/wire";
 import { sentence, took } from "../format";
-import { dollars, tokens } from "./figures";
+import { dollars, tokens } from "./metrics";
 
 const titles: Record<string, string> = {
   anthropic: "Anthropic",

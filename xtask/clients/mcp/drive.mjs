@@ -73,6 +73,12 @@ const steps = {
     const { contents } = await client.readResource({ uri: "helmdeck://routing-guide" });
     assert.ok(contents[0].text.length > 100);
   },
+  async error() {
+    // The listed schema of replies does not describe errors.
+    const { isError, content } = await call("session-show", { _session_id: "none" });
+    assert.ok(isError, "a call for an unknown session succeeded");
+    assert.match(content[0].text, /^not_found: /);
+  },
   async desktop() {
     const { structuredContent } = await succeed("session-create", { mode: "desktop", label: SDK });
     assert.equal(structuredContent.status, "running");

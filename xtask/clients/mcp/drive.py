@@ -60,6 +60,13 @@ async def lists(client):
     assert len(guide.contents[0].text) > 100
 
 
+async def error(client):
+    # The listed schema of replies does not describe errors.
+    result = await client.call_tool("session-show", {"_session_id": "none"})
+    assert result.is_error, "a call for an unknown session succeeded"
+    assert result.content[0].text.startswith("not_found: "), result.content
+
+
 async def desktop(client):
     created = (await succeed(client, "session-create", {"mode": "desktop", "label": "python"})).structured_content
     assert created["status"] == "running" and created["_session_id"] and created["_live_view"]
@@ -120,8 +127,8 @@ async def end(client):
 
 
 STEPS = {
-    "list": lists, "desktop": desktop, "click": click, "screenshot": screenshot, "long": long,
-    "cancel": cancel, "restart": restart, "end": end,
+    "list": lists, "error": error, "desktop": desktop, "click": click, "screenshot": screenshot,
+    "long": long, "cancel": cancel, "restart": restart, "end": end,
 }
 # Server-sent events of 2024 belong to one server: that transport cannot go on after a restart.
 if TRANSPORT == "sse":

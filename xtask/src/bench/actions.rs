@@ -36,7 +36,7 @@ const TECHNIQUES: [Technique; 10] = [
     Technique {
         name: "zoom",
         command: "scrot -o /tmp/z.png && \
-                  convert /tmp/z.png -crop 800x600+0+0 -resize 1024x1024 /tmp/o.png && cat /tmp/o.png",
+                  convert /tmp/z.png -crop 800x600+1120+480 -resize 1024x1024 /tmp/o.png && cat /tmp/o.png",
         times: 10,
     },
     Technique {
@@ -77,7 +77,8 @@ pub async fn run(server: &Server) {
     desk.act("key", json!({ "keys": "ctrl+l" })).await;
     let point = json!({ "x": 600, "y": 500 });
     let scroll = json!({ "x": 600, "y": 500, "direction": "down", "amount": 5 });
-    let zoom = json!({ "x1": 0, "y1": 0, "x2": 800, "y2": 600 });
+    // Where the small area moves.
+    let zoom = json!({ "x1": 1120, "y1": 480, "x2": 1920, "y2": 1080 });
     let click = time(&desk, "click", &point, 300).await;
     let moved = time(&desk, "mouse_move", &point, 300).await;
     let scrolled = time(&desk, "scroll", &scroll, 100).await;

@@ -9,7 +9,10 @@ use std::{fs, io, time::Instant};
 use helmdeck_testkit::{Client, Desk, Page, Server, Site};
 use serde_json::{Value, json};
 
-use super::{memory, table::Samples};
+use super::{
+    memory,
+    table::{Samples, bar},
+};
 use crate::mcp_packages::Packages;
 use peer::Peer;
 use rpc::{Era, Mcp};
@@ -25,13 +28,7 @@ const PAGE: &str = "<title>bench</title><button id=more onclick=\"count.textCont
                     <output id=count>0</output>";
 
 /// Measures and prints the tables.
-pub async fn run(server: &Server) {
-    if let Err(error) = measure(server).await {
-        eprintln!("bench mcp: {error}");
-    }
-}
-
-async fn measure(server: &Server) -> io::Result<()> {
+pub async fn run(server: &Server) -> io::Result<()> {
     let root = fs::canonicalize(crate::root())?;
     let packages = Packages::install(&root, "bench", &PEERS, &[])?;
     listings(server, &packages).await?;
@@ -108,7 +105,7 @@ async fn overhead(server: &Server) {
         }
         let [rest, newer, older] = &taken;
         let more = newer.p50().max(older.p50()) - rest.p50();
-        let bar = if more <= 1.0 { "≤ 1 ms met" } else { "≤ 1 ms MISSED" };
+        let bar = bar("≤ 1 ms", more <= 1.0);
         println!(
             "| {action} | {:.2} / {:.2} | {:.2} / {:.2} | {:.2} / {:.2} | {more:.2} ms | {bar} |",
             rest.p50(),

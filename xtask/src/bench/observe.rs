@@ -12,6 +12,8 @@ mod vendors;
 
 use helmdeck_testkit::{Server, Site};
 
+use super::table::bar;
+
 /// Measures and prints the tables, or only those of one part. The server must allow 127.0.0.1.
 pub async fn run(server: &Server, part: Option<&str>) {
     let site = Site::start(pages::page).await;
@@ -25,9 +27,4 @@ pub async fn run(server: &Server, part: Option<&str>) {
     if wanted("cost") {
         cost::run(server, &site).await;
     }
-}
-
-/// Whether a bar is met, for a table.
-fn bar(text: &str, met: bool) -> String {
-    format!("{text} {}", if met { "met" } else { "MISSED" })
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use helmdeck_testkit::{Client, Desk, Server};
 use serde_json::{Value, json};
 
-use super::table::Samples;
+use super::table::{Samples, bar};
 
 /// Calls of each kind, and those before them that warm up.
 const TIMES: usize = 200;
@@ -47,7 +47,7 @@ async fn overhead(server: &Server) {
     }
     desk.end().await;
     let more = jobs.p50() - execs.p50();
-    let bar = if more <= 3.0 { "≤ 3 ms met" } else { "≤ 3 ms MISSED" };
+    let bar = bar("≤ 3 ms", more <= 3.0);
     println!("\n## What a job adds to a call, {TIMES} each\n");
     println!("| exec p50 / p95 ms | cmd.run p50 / p95 ms | more, p50 | bar |\n|---|---|---|---|");
     println!(

@@ -1,4 +1,22 @@
-//! Samples, and the table of results.
+//! Samples, the table of results, and whether bars were met.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bars that were missed so far.
+static MISSED: AtomicUsize = AtomicUsize::new(0);
+
+/// A bar and whether it is met, for a table.
+pub fn bar(text: &str, met: bool) -> String {
+    if !met {
+        MISSED.fetch_add(1, Ordering::Relaxed);
+    }
+    format!("{text} {}", if met { "met" } else { "MISSED" })
+}
+
+/// How many bars were missed so far.
+pub fn missed() -> usize {
+    MISSED.load(Ordering::Relaxed)
+}
 
 /// Durations in milliseconds.
 #[derive(Debug, Clone, Default)]
@@ -45,9 +63,8 @@ pub fn print(rows: &[Row]) {
     println!("|---|---|---|---|---|---|");
     for row in rows {
         let ratio = row.peer.p50() / row.ours.p50();
-        let bar = row.bar.map_or("–".to_owned(), |bar| {
-            format!("≥ {bar}× {}", if ratio >= bar { "met" } else { "MISSED" })
-        });
+        let bar =
+            row.bar.map_or("–".to_owned(), |least| bar(&format!("≥ {least}×"), ratio >= least));
         println!(
             "| {} | {:.2} / {:.2} | {:.1} / {:.1} | {ratio:.1}× | {bar} | `{}` |",
             row.what,

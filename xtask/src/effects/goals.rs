@@ -1,5 +1,6 @@
 //! Three goals of every agent, without a model: focus the address bar, press New Tab, and click the
-//! centre of the window. Observation and `desktop.verify` decide whether they were reached.
+//! centre of the window. Observation and `desktop.verify` decide whether they were reached, and that a
+//! click elsewhere does not reach them.
 
 use helmdeck_testkit::Client;
 use serde_json::{Value, json};
@@ -33,7 +34,7 @@ async fn pursue(stage: &Stage<'_>, pages: &Pages, goal: &str, nth: usize) -> Res
     let window = stage.desk.window("a browser", |it| it.get("browser") == Some(&true.into())).await;
     let side = |name: &str| window.get(name).and_then(Value::as_i64).unwrap_or_default();
     let centre = (side("x") + side("width") / 2, side("y") + side("height") / 2);
-    // The page has the keyboard before.
+    // The page has the keyboard before. This click reaches no goal.
     let page = json!({ "x": centre.0, "y": centre.1 + 200, "settle": {} });
     stage.desktop("click", page).await?;
     let bar = json!({ "role": "textbox", "name": "Address and search bar" });
@@ -49,6 +50,11 @@ async fn pursue(stage: &Stage<'_>, pages: &Pages, goal: &str, nth: usize) -> Res
         let shown = json!({ "check": "text_visible", "text": text });
         (json!({ "x": centre.0, "y": centre.1 }), vec![Fact::Shown], shown)
     };
+    let missed = json!({ "all": [condition], "within_ms": 200 });
+    let early = stage.desktop("verify", missed).await?;
+    if early.get("holds") != Some(&false.into()) {
+        return Err(format!("{nth}: reached by a click beside it: {early}"));
+    }
     let mut body = body;
     if let Some(fields) = body.as_object_mut() {
         fields.insert("observe".into(), "diff".into());

@@ -1,7 +1,7 @@
 //! Programs that connect to MCP servers, configured as their users would.
 
 use std::{
-    fs, io,
+    env, fs, io, iter,
     path::Path,
     process::{Command, Output, Stdio},
     thread,
@@ -15,6 +15,8 @@ use super::{Bench, Outcome, Transport};
 use crate::mcp_packages::isolate;
 
 const DEADLINE: Duration = Duration::from_secs(120);
+/// The folder of Claude Code's program. Its launcher is set up by an install script, which is not run.
+const CLAUDE: &str = "@anthropic-ai/claude-code-linux-x64";
 
 /// A program and how it connects.
 pub struct Program {
@@ -34,6 +36,15 @@ const fn claude(transport: Transport) -> Program {
     Program { name: "Claude Code", version: "2.1.325", transport, era: "", try_it: try_claude }
 }
 
+/// Set up by `helmdeck connect`, with what people type.
+const CONNECTED_CLAUDE: Program = Program {
+    name: "Claude Code, by helmdeck connect",
+    version: "2.1.325",
+    transport: Transport::Http,
+    era: "",
+    try_it: try_helmdeck_connect,
+};
+
 const fn gemini(transport: Transport) -> Program {
     Program { name: "Gemini CLI", version: "0.61.0", transport, era: "", try_it: try_gemini }
 }
@@ -46,7 +57,7 @@ const fn mcporter(transport: Transport) -> Program {
     Program { name: "mcporter", version: "0.12.3", transport, era: "", try_it: try_mcporter }
 }
 
-pub const ALL: [Program; 17] = [
+pub const ALL: [Program; 18] = [
     inspector(Transport::Http, "legacy"),
     inspector(Transport::Http, "auto"),
     inspector(Transport::Http, "modern"),
@@ -56,6 +67,7 @@ pub const ALL: [Program; 17] = [
     claude(Transport::Http),
     claude(Transport::Sse),
     claude(Transport::Stdio),
+    CONNECTED_CLAUDE,
     gemini(Transport::Http),
     gemini(Transport::Sse),
     gemini(Transport::Stdio),
@@ -114,8 +126,7 @@ fn try_inspector(bench: &Bench, program: &Program, home: &Path) -> io::Result<St
 }
 
 fn try_claude(bench: &Bench, program: &Program, home: &Path) -> io::Result<String> {
-    // Its launcher is set up by an install script, which is not run.
-    let path = bench.packages.file("@anthropic-ai/claude-code-linux-x64/claude");
+    let path = bench.packages.file(CLAUDE).join("claude");
     let mut add = Command::new(&path);
     add.args(["mcp", "add", "helmdeck"]);
     match program.transport {
@@ -132,6 +143,32 @@ fn try_claude(bench: &Bench, program: &Program, home: &Path) -> io::Result<Strin
     }
     finish(&mut add, home)?;
     connected(Command::new(&path).args(["mcp", "list"]), home, "helmdeck: ", "Connected")
+}
+
+/// Times what people type until Claude Code is connected.
+fn try_helmdeck_connect(bench: &Bench, _: &Program, home: &Path) -> io::Result<String> {
+    let folder = bench.packages.file(CLAUDE);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let path = iter::once(folder.clone()).chain(env::split_paths(&path));
+    let path = env::join_paths(path).map_err(io::Error::other)?;
+    // Agents may not create tokens.
+    let token = bench.server.run(["token", "--sub", "agent", "--scopes", "sessions:*", "--human"]);
+    let began = Instant::now();
+    let mut connect = Command::new(binary());
+    connect.args(["connect", "claude-code"]).env("PATH", path);
+    connect.env("HELMDECK_URL", bench.url()).env("HELMDECK_TOKEN", token.trim());
+    let output = finish(&mut connect, home)?;
+    if !output.status.success() {
+        return Err(told(&output));
+    }
+    let connecting = began.elapsed().as_secs_f64();
+    let mut list = Command::new(folder.join("claude"));
+    connected(list.args(["mcp", "list"]), home, "helmdeck: ", "Connected")?;
+    let all = began.elapsed().as_secs_f64();
+    Ok(format!(
+        "2 commands, {all:.1} s: `helmdeck connect claude-code` {connecting:.1} s, then `claude mcp \
+         list`: connected"
+    ))
 }
 
 fn try_gemini(bench: &Bench, program: &Program, home: &Path) -> io::Result<String> {

@@ -192,6 +192,15 @@ impl Table {
         (base > 0).then(|| own as f64 / base as f64)
     }
 
+    /// Kinds whose tokens have nothing to be compared with.
+    fn uncompared(&self) -> impl Iterator<Item = How> {
+        let compared = move |how: &How| match how {
+            How::Product(Kind::Liar) | How::Baseline(_) => true,
+            How::Product(kind) => self.share(*kind, Vendor::Anthropic, false).is_some(),
+        };
+        self.kinds().into_iter().filter(move |how| !self.model_only && !compared(how))
+    }
+
     /// Whether every kind that was performed reaches its goal.
     pub fn passes(&self) -> bool {
         let kinds = self.kinds().into_iter().all(|how| {
@@ -302,6 +311,13 @@ impl fmt::Display for Table {
             for how in &kinds {
                 self.tokens_row(f, *how)?;
             }
+        }
+        for how in self.uncompared() {
+            let name = how.name();
+            writeln!(
+                f,
+                "\nThe tokens of {name} were not compared: `--kind baseline` adds the reference's loop."
+            )?;
         }
         if !self.lured.is_empty() {
             let stopped = self.lured.iter().filter(|lured| lured.stopped()).count();

@@ -33,7 +33,7 @@ async fn a_tab_does_not_leave_the_sites_of_a_limit_and_the_page_stays() {
     let desk = Desk::start().await;
     desk.go(&server.url("/start")).await;
     let sites = || Some(vec![Site::of(&server.url("/")).unwrap()]);
-    assert!(desk.browser.limit_sites("run", sites()).await.unwrap().is_empty());
+    assert!(desk.browser.limit_sites("run", sites()).await.unwrap().urls.is_empty());
 
     let page = format!(
         "document.body.innerHTML = '<a id=link href={}>link</a> <a id=tab target=_blank href={}>tab</a> \
@@ -47,7 +47,7 @@ async fn a_tab_does_not_leave_the_sites_of_a_limit_and_the_page_stays() {
         desk.click(json!({ "selector": format!("#{id}") })).await.unwrap();
         let mut refused = Vec::new();
         while refused.is_empty() {
-            refused = desk.browser.limit_sites("run", sites()).await.unwrap();
+            refused = desk.browser.limit_sites("run", sites()).await.unwrap().urls;
         }
         assert_eq!(refused, [elsewhere(path)]);
         let first = desk.tabs(json!({})).await.remove(0).id;
@@ -93,9 +93,30 @@ async fn a_redirect_to_another_site_is_refused() {
     desk.click(json!({ "selector": "a" })).await.unwrap();
     let mut refused = Vec::new();
     while refused.is_empty() {
-        refused = desk.browser.limit_sites("run", sites()).await.unwrap();
+        refused = desk.browser.limit_sites("run", sites()).await.unwrap().urls;
     }
     assert_eq!(refused, [other.elsewhere("/there")]);
     assert_eq!(desk.value("document.title").await, "start");
     assert!(asked.lock().is_empty());
+}
+
+#[tokio::test]
+async fn a_download_that_begins_during_a_limit_is_reported_once() {
+    let server = Server::start(|path| match path {
+        "/file" => Reply::page("x").header("Content-Disposition: attachment; filename=x.bin"),
+        _ => Reply::page("<title>start</title>"),
+    })
+    .await;
+    let desk = Desk::start().await;
+    desk.go(&server.url("/")).await;
+    let sites = || Some(vec![Site::of(&server.url("/")).unwrap()]);
+    let report = async || desk.browser.limit_sites("run", sites()).await.unwrap();
+    assert_eq!(report().await.downloads, 0);
+    // It begins after the call that caused it has ended.
+    desk.value("setTimeout(() => { location = '/file'; }, 300)").await;
+    let mut begun = 0;
+    while begun == 0 {
+        begun = report().await.downloads;
+    }
+    assert_eq!((begun, report().await.downloads), (1, 0));
 }

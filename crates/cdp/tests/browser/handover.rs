@@ -78,6 +78,8 @@ async fn client_settings_do_not_hinder_a_person_and_are_restored_at_release() {
         ("DOM.enable", json!({})),
         ("Overlay.enable", json!({})),
         ("Overlay.setInspectMode", json!({ "mode": "searchForNode", "highlightConfig": {} })),
+        ("Security.enable", json!({})),
+        ("Security.setIgnoreCertificateErrors", json!({ "ignore": true })),
         ("Debugger.enable", json!({})),
         ("DOMDebugger.setEventListenerBreakpoint", json!({ "eventName": "click" })),
         ("Fetch.enable", json!({ "patterns": [{ "urlPattern": "*" }] })),

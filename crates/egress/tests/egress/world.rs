@@ -12,7 +12,9 @@ use std::{
 };
 
 use async_trait::async_trait;
-use helmdeck_egress::{Cidr, Decision, Gate, Limits, Policy, Proxy, Resolve, Verdict, Via};
+use helmdeck_egress::{
+    Cidr, ConnectionGate, Decision, Limits, Policy, Proxy, Resolve, Verdict, Via,
+};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional_with_sizes},
@@ -54,7 +56,7 @@ impl World {
         let path = folder.path().join("egress.sock");
         let decisions = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&decisions);
-        let gate = Gate::new(policy)
+        let gate = ConnectionGate::new(policy)
             .leaving(via)
             .with_resolver(names)
             .with_limits(limits)

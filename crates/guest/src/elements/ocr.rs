@@ -128,24 +128,13 @@ impl Kept {
         let (whole, tiles) = (screen.whole(), screen.tiles(TILE));
         let changed =
             if whole == self.whole { changed(&self.tiles, &tiles, whole) } else { Some(whole) };
-        let Some(mut region) = changed else { return Ok(()) };
-        // Lines that the change touches are read as a whole.
-        for line in &self.lines {
-            if let Some(place) = line.rect()
-                && rect::intersection(place, region).is_some()
-            {
-                region = union(region, place);
-            }
-        }
-        let region = rect::intersection(grown(region, TILE), whole).unwrap_or(whole);
+        let Some(changed) = changed else { return Ok(()) };
+        let region = stale(changed, &self.lines, whole);
         let picture = screen.png(region, FACTOR).map_err(io::Error::other)?;
         let Some(picture) = picture else { return Ok(()) };
         let read = timeout(DEADLINE, recognize(session, &picture)).await;
         let text = read.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
-        let inside = |line: &Line| {
-            line.rect().is_some_and(|place| rect::intersection(place, region).is_some())
-        };
-        self.lines.retain(|line| !inside(line));
+        self.lines.retain(|line| !line.touches(region));
         self.lines.extend(lines(&text, region));
         (self.whole, self.tiles) = (whole, tiles);
         Ok(())
@@ -166,6 +155,22 @@ fn changed(before: &Tiles, now: &Tiles, whole: Rect) -> Option<Rect> {
     };
     let pairs = before.hashes.iter().zip(&now.hashes).enumerate();
     pairs.filter(|(_, (before, now))| before != now).filter_map(|(at, _)| tile(at)).reduce(union)
+}
+
+/// The region to read again: what changed and a margin, with every known line that it touches as a
+/// whole. Lines that it touches are forgotten, so none of their words may be outside.
+fn stale(changed: Rect, lines: &[Line], whole: Rect) -> Rect {
+    let mut region = grown(changed, TILE);
+    let mut outside: Vec<&Line> = lines.iter().collect();
+    loop {
+        let (touched, rest): (Vec<_>, Vec<_>) =
+            outside.into_iter().partition(|line| line.touches(region));
+        if touched.is_empty() {
+            return rect::intersection(region, whole).unwrap_or(whole);
+        }
+        region = touched.into_iter().filter_map(Line::rect).fold(region, union);
+        outside = rest;
+    }
 }
 
 fn union(a: Rect, b: Rect) -> Rect {
@@ -257,6 +262,10 @@ impl Line {
         self.words.iter().map(|word| word.rect).reduce(union)
     }
 
+    fn touches(&self, region: Rect) -> bool {
+        self.rect().is_some_and(|place| rect::intersection(place, region).is_some())
+    }
+
     /// The words of the line that match best, if any do.
     fn find(&self, wanted: &str, exact: bool) -> Option<Candidate> {
         let count = wanted.split_whitespace().count().max(1);
@@ -316,5 +325,25 @@ mod tests {
         let expected = Rect { x: 64, y: 0, width: 32, height: 64 };
         assert_eq!(changed(&before, &now, whole), Some(expected));
         assert_eq!(changed(&Tiles::default(), &now, whole), Some(whole));
+    }
+    #[test]
+    fn a_line_that_is_read_again_is_read_as_a_whole() {
+        let whole = Rect { x: 0, y: 0, width: 800, height: 600 };
+        let line = |x, y, width| Line {
+            words: vec![Word {
+                text: "word".into(),
+                rect: Rect { x, y, width, height: 10 },
+                sure: 90.0,
+            }],
+        };
+        // Only the margin touches the first line, and only the first line touches the second.
+        let lines = [line(140, 60, 200), line(300, 65, 300), line(0, 400, 700)];
+        let region = stale(Rect { x: 64, y: 64, width: 64, height: 32 }, &lines, whole);
+        assert_eq!(region, Rect { x: 32, y: 32, width: 568, height: 96 });
+        for line in &lines[..2] {
+            let place = line.rect().unwrap();
+            assert_eq!(rect::intersection(place, region), Some(place));
+        }
+        assert!(!lines[2].touches(region));
     }
 }

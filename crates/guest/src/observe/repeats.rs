@@ -46,10 +46,15 @@ pub struct Nothing<'a> {
 }
 
 impl Repeats {
+    /// Forgets the last action: one followed whose effect is not known.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+
     /// Notes an action; returns how often in a row it had no effect.
     pub fn note(&mut self, action: Action, effective: bool) -> u32 {
         if effective {
-            *self = Self::default();
+            self.forget();
             return 0;
         }
         self.times = match &self.last {
@@ -156,6 +161,8 @@ mod tests {
         assert_eq!(repeats.note(Action::new("double_click", &there), true), 0);
         assert_eq!(repeats.note(Action::new("double_click", &there), false), 1);
         assert_eq!(repeats.note(Action::new("key", &json!({"keys": "Tab"})), false), 1);
+        assert_eq!(repeats.note(Action::new("key", &json!({"keys": "Return"})), false), 1);
+        repeats.forget();
         assert_eq!(repeats.note(Action::new("key", &json!({"keys": "Return"})), false), 1);
     }
 

@@ -158,15 +158,26 @@ impl Trace {
     /// The part of the trace that a reader wants.
     pub fn read(&self, wanted: &ReadTrace) -> TraceLog {
         let near = wanted.point();
+        let limit = wanted.limit.unwrap_or(LIMIT) as usize;
         let kept = self.shared.kept.lock();
         let since = wanted.since.unwrap_or_default();
         let entries = kept.entries.iter().filter(|kept| kept.revision > since);
-        let entries = entries.map(|kept| &kept.entry).filter(|entry| is_near(entry, near));
-        let mut entries: Vec<_> = entries.cloned().collect();
-        let limit = wanted.limit.unwrap_or(LIMIT) as usize;
-        let next = kept.revision;
+        let mut wanted_entries: Vec<_> =
+            entries.filter(|kept| is_near(&kept.entry, near)).collect();
+        let mut next = kept.revision;
+        if wanted.since.is_none() {
+            wanted_entries.drain(..wanted_entries.len().saturating_sub(limit));
+        } else if wanted_entries.len() > limit {
+            // The reader continues after these.
+            wanted_entries.sort_by_key(|kept| kept.revision);
+            wanted_entries.truncate(limit);
+            next = wanted_entries.last().map_or(next, |kept| kept.revision);
+        }
+        let mut entries: Vec<_> = wanted_entries.iter().map(|kept| kept.entry.clone()).collect();
+        drop(wanted_entries);
         drop(kept);
-        entries.drain(..entries.len().saturating_sub(limit));
+        // Windows are noted a moment after they changed.
+        entries.sort_by_key(|entry| (entry.at_ms, entry.id));
         TraceLog { entries, next, now_ms: self.ms(Instant::now()) }
     }
 

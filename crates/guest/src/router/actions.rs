@@ -199,6 +199,7 @@ fn perform(
         let done = if options.is_empty() {
             if let Some(entry) = &entry {
                 entry.acted_at(aim::point(action.aim, &value));
+                guest.observed.unobserved();
             }
             carry_out(guest, hands, &action, value, entry.is_some()).await
         } else {

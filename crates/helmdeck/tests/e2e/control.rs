@@ -18,7 +18,18 @@ async fn freeze_on_takeover_stops_the_agents_programs_while_a_person_has_control
     let beats =
         "(setsid bash -c 'while :; do date +%s%N > ~/beat; sleep 0.05; done' >/dev/null 2>&1 &)";
     desk.shell(beats).await;
-    let beat = async |desk: &Desk<'_>| desk.shell("cat ~/beat").await;
+    // A service that the session bus starts, which resumes what is stopped.
+    let service = "mkdir -p ~/.local/share/dbus-1/services
+        printf '#!/bin/bash\\nwhile :; do date +%%s%%N >~/pulse; kill -CONT -1; sleep 0.05; done\\n' \
+            >~/pulse.sh
+        chmod +x ~/pulse.sh
+        printf '[D-BUS Service]\\nName=org.helmdeck.Pulse\\nExec=/home/agent/pulse.sh\\n' \
+            >~/.local/share/dbus-1/services/org.helmdeck.Pulse.service
+        dbus-send --session --dest=org.freedesktop.DBus / \
+            org.freedesktop.DBus.StartServiceByName string:org.helmdeck.Pulse uint32:0
+        for i in $(seq 100); do [ -s ~/pulse ] && echo runs && break; sleep 0.05; done";
+    assert!(desk.shell(service).await.contains("runs"), "the bus started no service");
+    let beat = async |desk: &Desk<'_>| desk.shell("cat ~/beat ~/pulse").await;
     let control = format!("/api/v1/sessions/{}/control", desk.id);
     let goes_on = async |desk: &Desk<'_>| {
         let first = beat(desk).await;
@@ -32,7 +43,12 @@ async fn freeze_on_takeover_stops_the_agents_programs_while_a_person_has_control
     theirs.focused("XTerm").await;
     let states = theirs.shell("ps -eo stat=,args= | grep '[%]s[%]N'").await;
     assert!(!states.is_empty() && states.lines().all(|line| line.starts_with('T')), "{states}");
-    assert_eq!(beat(&theirs).await, first, "the agent's program is stopped");
+    assert_eq!(beat(&theirs).await, first, "the agent's programs are stopped");
+    // The person's programs wait for these.
+    let helpers = "ps -C dbus-daemon,xfconfd,at-spi-bus-laun,at-spi2-registr -o stat=,comm=";
+    let helpers = theirs.shell(helpers).await;
+    assert!(helpers.contains("dbus-daemon") && helpers.contains("xfconfd"), "{helpers}");
+    assert!(!helpers.lines().any(|line| line.starts_with('T')), "{helpers}");
     person.post(&format!("{control}/release"), &json!({})).await.expect(200);
     assert!(goes_on(&desk).await);
 }

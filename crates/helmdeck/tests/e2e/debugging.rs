@@ -35,6 +35,7 @@ async fn arm(client: &mut Debugger, page: &str) {
         ("Network.emulateNetworkConditions", offline.clone()),
         ("Network.overrideNetworkState", offline),
         ("WebAuthn.enable", json!({})),
+        ("Security.setIgnoreCertificateErrors", json!({ "ignore": true })),
         ("Emulation.setCPUThrottlingRate", json!({ "rate": 50 })),
         (
             "Emulation.setDeviceMetricsOverride",

@@ -369,7 +369,7 @@ async fn the_answer_to_a_call_arrives_although_its_connection_broke() {
     wire.cut.send_replace(());
     // Another request on a new connection works meanwhile.
     client.ask("tools/list", json!({})).await;
-    guest.let_go("hold_key");
+    guest.release("hold_key");
     let answer = client.answer(call).await;
     assert!(answer["result"].is_object(), "{answer}");
     assert_eq!(guest.bodies("hold_key").len(), 1, "it is not called twice");

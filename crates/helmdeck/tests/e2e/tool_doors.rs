@@ -14,6 +14,33 @@ use crate::tools::helmdeck;
 
 /// The first two have more rows at every call, and the third is a pack if it is called by its name.
 const LEFT_OUT: [&str; 3] = ["audit.export", "audit.list", "browser.interact"];
+/// Tools that need more than the subject of a call, with the code of their refusal and what they need. All
+/// others succeed.
+const REFUSED: [(&str, &str, &str); 23] = [
+    ("artifacts.link", "artifact_not_found", "an artifact of the name in the body"),
+    ("connect.create", "not_found", "a known client"),
+    ("connect.show", "not_found", "a known client"),
+    ("extension.add", "invalid_extension", "a zip archive with a manifest"),
+    ("file.read", "file_not_found", "a file"),
+    ("forward.remove", "not_found", "a forwarded port"),
+    ("pack.show", "unknown_pack", "a known pack"),
+    ("private_sign_in.start", "not_driving", "control of the session"),
+    ("provider.key_add", "invalid_input", "a known provider"),
+    ("provider.key_delete", "not_found", "a key"),
+    ("provider.key_rotate", "not_found", "a key"),
+    ("provider.key_show", "not_found", "a key"),
+    ("provider.key_test", "not_found", "a key"),
+    ("provider.test", "invalid_input", "a known provider"),
+    ("session.last_picture", "not_found", "a session that has ended"),
+    ("session.show_ended", "not_found", "a session that has ended"),
+    ("ticket.revoke", "not_found", "a ticket"),
+    ("token.revoke", "not_found", "a token"),
+    ("vision.answer", "not_found", "a run of vision"),
+    ("vision.pause", "not_found", "a run of vision"),
+    ("vision.resume", "not_found", "a run of vision"),
+    ("vision.stop", "not_found", "a run of vision"),
+    ("webhook.replay", "not_found", "a delivery"),
+];
 /// Fields that hold measurements, or times as numbers.
 const MEASURED: [&str; 2] = ["resources", "timings"];
 
@@ -24,17 +51,28 @@ async fn every_tool_gives_the_same_reply_by_path_by_name_in_process_and_on_the_c
     let token = server.person_token("admin", "admin");
     let person = server.bearer(token.clone());
     let url = format!("http://{}", server.address);
-    let mut wrong = Vec::new();
+    let (mut wrong, mut called) = (Vec::new(), BTreeSet::new());
     for operation in operations() {
         let Some(tool) = operation.tool().filter(|it| !LEFT_OUT.contains(&it.name.as_str())) else {
             continue;
         };
         let row = Row::all().iter().find(|row| row.id == operation.id).expect("it is documented");
 
-        let (one, other) = (by_path(&person, row).await, by_path(&person, row).await);
+        called.insert(tool.name.clone());
+        let refusal = REFUSED.iter().find(|(name, ..)| *name == tool.name);
+
+        let (succeeds, one) = by_path(&person, row).await;
+        let (succeeds_again, other) = by_path(&person, row).await;
         let mut volatile = BTreeSet::new();
         differences(&one, &other, "", &mut volatile);
-        let mut check = |door: &str, reply: &Value| {
+        let mut check = |door: &str, success: bool, reply: &Value| {
+            let is_expected = match refusal {
+                Some((_, code, _)) => !success && reply["error"] == *code,
+                None => success,
+            };
+            if !is_expected {
+                wrong.push(format!("{} {door}: expected {refusal:?}: {reply}", tool.name));
+            }
             let mut found = BTreeSet::new();
             differences(&one, reply, "", &mut found);
             found.retain(|place| !volatile.iter().any(|it| contains(it, place)));
@@ -42,27 +80,30 @@ async fn every_tool_gives_the_same_reply_by_path_by_name_in_process_and_on_the_c
                 wrong.push(format!("{} {door}: {found:?}\n{one}\n{reply}", tool.name));
             }
         };
+        check("by path", succeeds, &one);
+        check("by path again", succeeds_again, &other);
 
         let subject = Subject::create(&person, &row.id).await;
         let args = Value::Object(arguments(&operation, row, &subject));
         let reply = person.post(&format!("/api/v1/tools/{}", tool.name), &args).await;
-        check("by its name", &answer(reply.status < 400, &reply.body, &subject));
+        let success = reply.status < 400;
+        check("by its name", success, &answer(success, &reply.body, &subject));
         subject.end(&person).await;
 
         let subject = Subject::create(&person, &row.id).await;
         let args = arguments(&operation, row, &subject);
-        let reply = match server.in_process().call(tool, &token, args).await {
-            Ok(body) => answer(true, &body, &subject),
-            Err(body) => answer(false, &serde_json::to_vec(&body).unwrap(), &subject),
+        let (success, reply) = match server.in_process().call(tool, &token, args).await {
+            Ok(body) => (true, answer(true, &body, &subject)),
+            Err(body) => (false, answer(false, &serde_json::to_vec(&body).unwrap(), &subject)),
         };
-        check("in process", &reply);
+        check("in process", success, &reply);
         subject.end(&person).await;
 
         let subject = Subject::create(&person, &row.id).await;
         let args = Value::Object(arguments(&operation, row, &subject)).to_string();
         let done = helmdeck(&url, &token, &["call", &tool.name, "--json", "-"], &args);
         if done.status.success() {
-            check("on the command line", &answer(true, &done.stdout, &subject));
+            check("on the command line", true, &answer(true, &done.stdout, &subject));
         } else {
             let code = format!("({})", one["error"].as_str().unwrap_or("no error"));
             let said = String::from_utf8_lossy(&done.stderr);
@@ -71,6 +112,9 @@ async fn every_tool_gives_the_same_reply_by_path_by_name_in_process_and_on_the_c
             }
         }
         subject.end(&person).await;
+    }
+    for (name, ..) in REFUSED.iter().filter(|(name, ..)| !called.contains(*name)) {
+        wrong.push(format!("{name} is no tool, or is left out"));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -138,14 +182,16 @@ impl<'a> Subject<'a> {
     }
 }
 
-async fn by_path(person: &Client, row: &Row) -> Value {
+/// Whether the call succeeds, and its reply.
+async fn by_path(person: &Client, row: &Row) -> (bool, Value) {
     let subject = Subject::create(person, &row.id).await;
     let (path, body) = subject.request(row);
     let text = body.as_ref().map(Value::to_string).unwrap_or_default();
     let reply = person.send(row.method.clone(), &path, &[], text.into()).await;
-    let reply = answer(reply.status < 400, &reply.body, &subject);
+    let success = reply.status < 400;
+    let answer = answer(success, &reply.body, &subject);
     subject.end(person).await;
-    reply
+    (success, answer)
 }
 
 /// The arguments that correspond to the request of a row.

@@ -267,6 +267,11 @@ async fn session(
     used: &mut Option<SessionUse>,
 ) -> PackResult<()> {
     let store = &shared.services.store;
+    // Until a new session has its name: another call with the name waits, and then finds it.
+    let _held = match (&named.id, &named.workspace) {
+        (None, Some(name)) => Some(shared.workspaces.hold(&caller.subject, name).await),
+        _ => None,
+    };
     match obtain(&shared.services.sessions, store, caller, pack, mode, named).await? {
         None => {}
         Some(Obtained::Ready(ready)) => *used = Some(ready),

@@ -17,8 +17,8 @@ use tokio::{
 
 use super::{Permission, open_port, push, random_key, serve};
 use crate::{
-    Context, HttpClient, PackError, PackResult, document::HELMDECK, git_credential::SshKey,
-    repository::git_environment,
+    Context, HttpClient, PackError, PackResult, Secrets, document::HELMDECK,
+    git_credential::SshKey, repository::git_environment,
 };
 
 /// How long a program of the session may take to say that it is git.
@@ -60,6 +60,7 @@ struct Gateway {
     /// First line of every connection, so that only this git uses the port.
     admission: String,
     key: SshKey,
+    secrets: Secrets,
     permission: Permission,
     /// Why a connection failed. Git would say only that it ended.
     failure: Mutex<Option<PackError>>,
@@ -78,6 +79,7 @@ pub async fn with_key<T>(
         runtime: context.runtime.clone(),
         admission: random_key()?,
         key,
+        secrets: context.secrets.clone(),
         permission,
         failure: Mutex::default(),
     });
@@ -246,7 +248,7 @@ impl Gateway {
             return PackError::invalid("url", message);
         }
         let quote: Vec<_> = said.lines().filter(|line| is_said_to_people(line)).collect();
-        PackError::program("ssh", "git by SSH", &quote.join("\n"))
+        PackError::program("ssh", "git by SSH", &quote.join("\n"), &self.secrets.redactor())
     }
 }
 

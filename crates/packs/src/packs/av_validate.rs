@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Context, Pack, PackError, PackResult, Routing, SessionNeed,
-    context::{command, failed},
+    context::command,
     media::{
         Check, Probe, Severity, captions, contiguity, decodes, faststart, lengths, loudness,
         pictures,
@@ -282,6 +282,6 @@ async fn log(context: &Context, exec: Exec) -> PackResult<String> {
     let state: ExecState = context.exec(exec).await?;
     match state.exit_code {
         Some(0) => Ok(state.stderr.unwrap_or_default()),
-        _ => Err(failed("ffmpeg", &state)),
+        _ => Err(context.failed("ffmpeg", &state)),
     }
 }

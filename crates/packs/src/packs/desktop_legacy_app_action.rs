@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::{
     Context, ModelBudget, ModelNeed, Pack, PackError, PackResult, Routing, SessionNeed,
-    context::{command, failed},
+    context::command,
     vision_run::{Reached, Wanted, Watched, reach},
 };
 
@@ -147,7 +147,7 @@ async fn start(context: &Context, program: &str, args: &[String]) -> PackResult<
     loop {
         let state = running.state().await?;
         if !state.running && state.exit_code != Some(0) {
-            return Err(failed(program, &state));
+            return Err(context.failed(program, &state));
         }
         if context.act(&ListWindows {}).await?.windows.len() > before {
             break;

@@ -17,10 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::time::{Instant, sleep_until};
 
-use crate::{
-    Context, Pack, PackError, PackResult, Routing, SessionNeed,
-    context::{command, failed},
-};
+use crate::{Context, Pack, PackError, PackResult, Routing, SessionNeed, context::command};
 
 /// Start a program on the desktop and take a picture.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -136,7 +133,7 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     // From here on it belongs to the session.
     running.leave();
     if has_failed(&state) {
-        return Err(failed(&input.command, &state));
+        return Err(context.failed(&input.command, &state));
     }
     context.progress(0.8, "taking a picture");
     let mut picture = json!({ "format": Format::Png });

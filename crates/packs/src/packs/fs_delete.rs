@@ -70,6 +70,6 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
             let message = format!("path: {} is a folder: pass recursive to delete it", input.path);
             Err(PackError::invalid("path", message))
         }
-        _ => Err(crate::context::failed("fs.delete", &state)),
+        _ => Err(context.failed("fs.delete", &state)),
     }
 }

@@ -84,7 +84,7 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     match (state.exit_code, &input.path) {
         (Some(0), _) => {}
         (Some(44), Some(path)) => return Err(missing(path, clone)),
-        _ => return Err(crate::context::failed("fs.list", &state)),
+        _ => return Err(context.failed("fs.list", &state)),
     }
     let text = state.stdout.unwrap_or_default();
     let names = text.split('\0').map(|name| name.trim_start_matches("./"));

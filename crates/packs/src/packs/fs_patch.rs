@@ -113,7 +113,7 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
             let message = format!("path: {} is larger than {} MiB", input.path, MAX_BYTES >> 20);
             return Err(PackError::invalid("path", message));
         }
-        _ => return Err(crate::context::failed("fs.patch", &state)),
+        _ => return Err(context.failed("fs.patch", &state)),
     }
     let bytes = BASE64_STANDARD.decode(state.stdout.unwrap_or_default().trim()).ok();
     let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());

@@ -85,7 +85,7 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
             let message = format!("path: {} is larger than 8 MiB: use cmd.run", input.path);
             return Err(PackError::invalid("path", message));
         }
-        _ => return Err(crate::context::failed("fs.read", &state)),
+        _ => return Err(context.failed("fs.read", &state)),
     }
     let text = state.stdout.unwrap_or_default();
     let bytes = BASE64_STANDARD.decode(text.trim());

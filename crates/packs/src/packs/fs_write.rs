@@ -64,7 +64,6 @@ pub fn pack() -> Pack {
         )
         .nature(Nature::default().in_sandbox().idempotent())
         .session(SessionNeed::Existing)
-        .resumable()
         .example(
             "Write a file",
             serde_json::json!({ "_session_id": "sess-0123456789ab", "clone_path": "/workspace/app", "path": "notes.md", "content": "# Notes\n" }),

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use helmdeck_egress::Target;
-use helmdeck_store::vault::{Destination, Encoding as Spelling};
+use helmdeck_store::vault::{Destination, Encoding as Spelling, Redactor};
 use helmdeck_wire::{artifact::file_name, nature::Nature};
 use http::{HeaderMap, HeaderName, HeaderValue, Method as HttpMethod, header};
 use schemars::JsonSchema;
@@ -254,28 +254,41 @@ async fn output(context: &Context, response: HttpResponse, save: bool) -> PackRe
         joined.push_str(&value);
     }
     let size = response.body.len();
-    let artifact_key = match save || size > MAX_INLINE {
+    let whole = without_secrets(&context.secrets.redactor(), &response);
+    let artifact_key = match save || whole.len() > MAX_INLINE {
         true => {
             let kind = headers.get("content-type").map_or("", String::as_str);
             let kind = kind.split(';').next().unwrap_or_default().trim();
             let kind = if kind.is_empty() { "application/octet-stream" } else { kind };
-            let body = response.body.clone();
-            let made = context.artifacts.put(&name(&response.url), kind, body).await?;
+            let made = context.artifacts.put(&name(&response.url), kind, whole.clone()).await?;
             Some(made.key)
         }
         false => None,
     };
-    let (body, encoding) = written(&response.body);
+    let (body, encoding) = written(&whole);
     Ok(Output {
         status: response.status.as_u16(),
         headers,
         body,
         encoding,
-        truncated: response.truncated || size > MAX_INLINE,
+        truncated: response.truncated || whole.len() > MAX_INLINE,
         size,
         url: response.url,
         artifact_key,
     })
+}
+
+/// The body with its secrets replaced. This comes before anything is cut: a part of a secret would not
+/// be recognised. If the response is cut already, what may be the beginning of a secret is left out.
+fn without_secrets(redactor: &Redactor, response: &HttpResponse) -> Bytes {
+    let body = &response.body;
+    if redactor.is_empty() {
+        return body.clone();
+    }
+    match response.truncated {
+        true => redactor.stream().push(body).into(),
+        false => redactor.apply_bytes(body).into_owned().into(),
+    }
 }
 
 /// The beginning of a body: as text if it is text.
@@ -321,6 +334,23 @@ mod tests {
         let odd = Bytes::from(format!("a{}", "é".repeat(MAX_INLINE)));
         let (text, encoding) = written(&odd);
         assert_eq!((encoding, text.len()), (Encoding::Utf8, MAX_INLINE - 1));
+    }
+
+    #[test]
+    fn a_response_that_was_cut_has_no_part_of_a_secret_at_its_end() {
+        let mut redactor = Redactor::default();
+        redactor.add_bytes(b"sk-0123456789");
+        let body = Bytes::from_static(b"a sk-0123456789 b sk-01234");
+        let mut response = HttpResponse {
+            status: http::StatusCode::OK,
+            headers: HeaderMap::new(),
+            body,
+            truncated: true,
+            url: String::new(),
+        };
+        assert_eq!(without_secrets(&redactor, &response), "a ••• b ");
+        response.truncated = false;
+        assert_eq!(without_secrets(&redactor, &response), "a ••• b sk-01234");
     }
 
     #[test]

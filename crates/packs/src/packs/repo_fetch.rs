@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Context, Pack, PackError, PackResult, Routing, SessionNeed,
-    context::{command, failed},
+    context::command,
     git_credential,
     git_gateway::{Permission, with_credential},
     github::CredentialName,
@@ -204,7 +204,7 @@ async fn run_clone(
     }
     Err(explain(
         &input.url,
-        failed("git clone", &state),
+        context.failed("git clone", &state),
         state.stderr.as_deref().unwrap_or_default(),
     ))
 }

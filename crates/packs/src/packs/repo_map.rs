@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    Context, Pack, PackError, PackResult, Routing, SessionNeed, context::failed,
-    document::HELMDECK, repository::ClonePath,
+    Context, Pack, PackError, PackResult, Routing, SessionNeed, document::HELMDECK,
+    repository::ClonePath,
 };
 
 /// Map the functions, methods and types of a clone.
@@ -113,6 +113,6 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
             let is_field = ["include_globs", "languages"].contains(&field.as_str());
             Err(PackError::invalid(if is_field { &field } else { "clone_path" }, message))
         }
-        _ => Err(failed("repo-map", &state)),
+        _ => Err(context.failed("repo-map", &state)),
     }
 }

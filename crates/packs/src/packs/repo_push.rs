@@ -11,9 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Context, Pack, PackError, PackResult, Routing, SessionNeed,
-    context::failed,
-    git_credential,
+    Context, Pack, PackError, PackResult, Routing, SessionNeed, git_credential,
     git_gateway::{Permission, Update, with_credential},
     github::CredentialName,
     repository::{ClonePath, git, git_environment},
@@ -113,7 +111,8 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
         true => Some(lease(&context, &input, &branch).await?),
         false => None,
     };
-    let push = async |environment| push(&context, &input, &spec, lease.as_deref(), environment).await;
+    let push =
+        async |environment| push(&context, &input, &spec, lease.as_deref(), environment).await;
     match credential {
         Some(credential) => {
             let update = Update { reference: reference.clone(), commit: commit.clone() };
@@ -192,7 +191,10 @@ async fn push(
     let state = context.exec(exec).await?;
     match state.exit_code {
         Some(0) => Ok(()),
-        _ => Err(explain(&state, spec.rsplit(':').next().unwrap_or(spec), input.force)),
+        _ => {
+            let reference = spec.rsplit(':').next().unwrap_or(spec);
+            Err(explain(context.failed("git push", &state), &state, reference, input.force))
+        }
     }
 }
 
@@ -212,17 +214,20 @@ async fn lease(context: &Context, input: &Input, branch: &str) -> PackResult<Str
 }
 
 /// Says what to do about a failed push.
-fn explain(state: &ExecState, reference: &str, force: bool) -> PackError {
-    let error = failed("git push", state);
+fn explain(error: PackError, state: &ExecState, reference: &str, force: bool) -> PackError {
     let outputs = [&state.stdout, &state.stderr].map(|it| it.as_deref().unwrap_or_default());
     let has = |text: &str| outputs.iter().any(|output| output.contains(text));
     if has("[rejected]") && MOVED.iter().any(|text| has(text)) {
         let message = format!("{reference} has moved on at the remote: {error}");
         let hint = match force {
-            true => "the clone has not seen the branch as it is now: clone it with repo.fetch and `ref`, look at \
-                     what changed, and push from there",
-            false => "clone it again with repo.fetch and repeat the change; `force` replaces the branch only if \
-                      it is where this clone last saw it",
+            true => {
+                "the clone has not seen the branch as it is now: clone it with repo.fetch and `ref`, look at \
+                     what changed, and push from there"
+            }
+            false => {
+                "clone it again with repo.fetch and repeat the change; `force` replaces the branch only if \
+                      it is where this clone last saw it"
+            }
         };
         return PackError::new(ErrorCode::SchemaMismatch, message).hint(hint);
     }
@@ -260,7 +265,7 @@ mod tests {
             timed_out: false,
             error: None,
         };
-        explain(&state, "refs/heads/main", false)
+        explain(PackError::failed("git push failed"), &state, "refs/heads/main", false)
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `web.test`: a model tests a page, and assertions decide.
 
 use helmdeck_vision::{
-    Action, Goal, Outcome, Place, Step,
-    eyes::{Spent, Success},
+    Action, Fence, Goal, Outcome, Place, Step,
+    eyes::{Failure, Spent, Success},
     keys,
 };
 use helmdeck_wire::{
@@ -162,7 +162,8 @@ struct Test<'a> {
     context: &'a Context,
     input: &'a Input,
     sites: Vec<Site>,
-    watched: Watched<'a>,
+    watched: &'a Watched<'a>,
+    fence: &'a Fence<'a>,
     number: u32,
     steps: Vec<TestStep>,
     claims: u32,
@@ -187,11 +188,13 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     context.progress(0.05, "loading the page");
     let url = open(&context, &input.url, Until::Load).await?.acted.url;
     let allowed = input.allow.iter().map(String::as_str).chain([input.url.as_str()]);
+    let fence = Fence::new(watched.eyes());
     let mut test = Test {
         context: &context,
         sites: allowed.filter_map(Site::of).collect(),
         input: &input,
-        watched,
+        watched: &watched,
+        fence: &fence,
         number: 0,
         steps: Vec::new(),
         claims: 0,
@@ -199,11 +202,16 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
         url,
     };
     let mut ask = Ask::new(&input.instruction);
-    let end = test.all_steps(&model, &mut ask).await?;
+    // If it fails or is cancelled, the limit of sites ends with the run.
+    let end = tokio::select! {
+        end = test.all_steps(&model, &mut ask) => end?,
+        failure = fence.keep() => End::from(failure),
+    };
     let verified = verify(&context, &input, PATIENCE_MS).await?;
     let final_snapshot = snapshot(&context).await?.1;
-    test.watched.eyes().tell("").await;
-    let Test { steps, spent, url, watched, .. } = test;
+    fence.end().await;
+    watched.eyes().tell("").await;
+    let Test { steps, spent, url, .. } = test;
     let mut output =
         output(end, verified, steps, (url, final_snapshot), Some(model.to_string()), spent);
     let steps = output.steps.iter().zip(1..).map(|(step, number)| step.shown(number)).collect();
@@ -287,6 +295,9 @@ impl Test<'_> {
         ask: &mut Ask,
     ) -> PackResult<End> {
         let max = self.input.max_steps;
+        if let Err(failure) = self.fence.limit(self.sites.clone()).await {
+            return Ok(failure.into());
+        }
         for number in 1..=max {
             self.number = number;
             self.watched.eyes().tell(&format!("{model} · step {number}/{max}")).await;
@@ -296,6 +307,9 @@ impl Test<'_> {
             }
             let (url, page) = snapshot(self.context).await?;
             self.url = url;
+            if let Err(end) = self.inside().await {
+                return Ok(end);
+            }
             ask.shows(&self.url, &page);
             let part = f64::from(number) / f64::from(max + 1);
             self.context.progress(0.1 + 0.85 * part, format!("step {number} of {max}"));
@@ -365,26 +379,25 @@ impl Test<'_> {
             }
             _ => {}
         }
-        if let Some(end) = self.leaves(&told).await {
+        if let Err(end) = self.stays(&told).await {
             self.note(TestStep { result: end.reason.clone(), is_error: true, ..step });
             return Ok(Some(end));
         }
-        match page_tools::perform(self.context, &told).await {
+        let (mut words, is_error) = match page_tools::perform(self.context, &told).await {
             Ok(done) => {
                 self.url = done.url.unwrap_or_else(|| self.url.clone());
-                ask.says(reply, &done.words);
-                self.note(TestStep { result: done.words, ..step });
-                let url = self.url.clone();
-                Ok(self.left(&url).await)
+                (done.words, false)
             }
-            Err(error) if page_tools::is_fatal(error.code()) => Err(error),
-            Err(error) => {
-                let words = format!("failed: {error}");
-                ask.says(reply, &words);
-                self.note(TestStep { result: words, is_error: true, ..step });
-                Ok(None)
-            }
+            Err(error) if page_tools::is_fatal(error.code()) => return Err(error),
+            Err(error) => (format!("failed: {error}"), true),
+        };
+        let inside = self.inside().await;
+        if let Ok(Some(allowed)) = &inside {
+            words = format!("{words} {allowed}");
         }
+        ask.says(reply, &words);
+        self.note(TestStep { result: words, is_error, ..step });
+        Ok(inside.err())
     }
 
     /// What to make of a model that says that it is done.
@@ -420,32 +433,65 @@ impl Test<'_> {
         Ok(None)
     }
 
-    /// Whether a step would open another site, and no person allows it.
-    async fn leaves(&mut self, told: &ModelStep) -> Option<End> {
-        let wanted = (told.tool == "browser_navigate").then(|| told.text("url")).flatten()?;
-        self.left(&wanted).await
+    /// Renews the limit of sites before a step, which opens no other site unless a person allows it.
+    async fn stays(&mut self, told: &ModelStep) -> Result<(), End> {
+        self.fence.renew().await?;
+        let wanted = (told.tool == "browser_navigate").then(|| told.text("url")).flatten();
+        match wanted {
+            Some(url) => self.permitted(&url).await,
+            None => Ok(()),
+        }
     }
 
-    async fn left(&mut self, url: &str) -> Option<End> {
+    /// Ends the test if the page is on another site, or the browser was kept from opening one, and no person allows it.
+    /// Says what a person allowed to open.
+    async fn inside(&mut self) -> Result<Option<String>, End> {
+        let (refused, shown) = (self.fence.refused().await?, self.url.clone());
+        for url in refused.iter().chain([&shown]) {
+            self.permitted(url).await?;
+        }
+        Ok(refused.last().map(|last| {
+            let last = page_tools::data(last);
+            format!("The browser did not open {last}. A person has allowed it now: try again.")
+        }))
+    }
+
+    /// Asks the person who watches whether the test may use the site of an address, unless it may already.
+    async fn permitted(&mut self, url: &str) -> Result<(), End> {
         let page = url.starts_with("http://") || url.starts_with("https://");
-        let site = Site::of(url).filter(|_| page)?;
+        let Some(site) = Site::of(url).filter(|_| page) else { return Ok(()) };
         if self.sites.iter().any(|own| own.covers(&site)) {
-            return None;
+            return Ok(());
         }
         let question = format!("open {url}, which is on another site");
         match self.watched.eyes().confirm(&question).await {
             Some(true) => {
                 self.sites.push(site);
-                return None;
+                self.fence.limit(self.sites.clone()).await.map_err(End::from)
             }
             Some(false) => {
                 let reason = format!("a person refused: {question}");
-                return Some(End { outcome: Outcome::Denied, reason, question: None });
+                Err(End { outcome: Outcome::Denied, reason, question: None })
             }
-            None => {}
+            None => {
+                let reason =
+                    format!("a person has to decide: {question}; `allow` names more sites");
+                let question = Some(question);
+                Err(End { outcome: Outcome::NeedsConfirmation, reason, question })
+            }
         }
-        let reason = format!("a person has to decide: {question}; `allow` names more sites");
-        Some(End { outcome: Outcome::NeedsConfirmation, reason, question: Some(question) })
+    }
+}
+
+impl From<Failure> for End {
+    fn from(failure: Failure) -> Self {
+        let (outcome, reason) = match failure {
+            Failure::Bad(reason) => (Outcome::Stuck, reason),
+            Failure::ControlTaken(reason) => (Outcome::ControlTaken, reason),
+            Failure::Denied(reason) => (Outcome::Denied, reason),
+            Failure::Gone(reason) => (Outcome::Cancelled, reason),
+        };
+        Self { outcome, reason, question: None }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Makes the attempts that are due.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use helmdeck_sessions::Clock;
 use helmdeck_store::{Store, StoreError, StoredDelivery, Vault};
@@ -15,15 +15,19 @@ use tokio::{sync::Notify, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use super::{message::Message, schedule::Attempt};
+use super::{message::Message, retry::Attempt};
 use crate::{HttpClient, HttpRequest, PackError, PackResult};
 
 /// How long an attempt may take.
 const ATTEMPT: Duration = Duration::from_secs(10);
 /// How many attempts are made at a time.
 const AT_A_TIME: usize = 16;
+/// How many attempts are made at a time for one owner: receivers that hang delay nobody else.
+const PER_OWNER: usize = 4;
 /// How many deliveries are read at once: those under way, and as many others.
 const READ: u32 = 2 * AT_A_TIME as u32;
+/// How many of them are of one owner.
+const READ_PER_OWNER: u32 = 2 * PER_OWNER as u32;
 /// Pause after the store failed.
 const STORE_PAUSE: Duration = Duration::from_secs(10);
 /// How long attempts that are under way may take when the server stops.
@@ -42,8 +46,8 @@ pub struct Sender {
     pub due: Arc<Notify>,
 }
 
-/// Deliveries that are being attempted.
-type UnderWay = Arc<Mutex<HashSet<DeliveryId>>>;
+/// Deliveries that are being attempted, with their owners.
+type UnderWay = Arc<Mutex<HashMap<DeliveryId, String>>>;
 
 /// Removes a delivery from those under way, even if its attempt panics.
 struct Entered {
@@ -89,20 +93,29 @@ impl Sender {
         attempts: &mut JoinSet<()>,
         under_way: &UnderWay,
     ) -> Result<Option<OffsetDateTime>, StoreError> {
-        let pending = self.store.pending_deliveries(READ).await?;
+        let pending = self.store.pending_deliveries(READ, READ_PER_OWNER).await?;
         let now = self.clock.now_utc();
         for stored in pending {
             let (id, due) = (&stored.delivery.id, stored.delivery.next_attempt_at);
-            if under_way.lock().contains(id) {
-                continue;
-            }
+            let owner = &stored.owner;
+            let of_owner = {
+                let under_way = under_way.lock();
+                if under_way.contains_key(id) {
+                    continue;
+                }
+                under_way.values().filter(|other| *other == owner).count()
+            };
             if attempts.len() >= AT_A_TIME {
                 return Ok(None);
             }
             if let Some(due) = due.filter(|due| *due > now) {
                 return Ok(Some(due));
             }
-            under_way.lock().insert(id.clone());
+            // The end of one of them starts the next one.
+            if of_owner >= PER_OWNER {
+                continue;
+            }
+            under_way.lock().insert(id.clone(), owner.clone());
             let entered = Entered { id: id.clone(), under_way: under_way.clone() };
             let sender = self.clone();
             attempts.spawn(async move {

@@ -11,7 +11,7 @@
 
 mod model;
 
-use helmdeck_rfb::{Gate, Handshake, Input, MAX_BUFFERED, MAX_HELD_KEYS, RfbError, Role};
+use helmdeck_rfb::{Handshake, Input, InputFilter, MAX_BUFFERED, MAX_HELD_KEYS, RfbError, Role};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -37,15 +37,15 @@ fn pieces<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
 type Outcome = (Vec<u8>, Vec<Input>, Option<RfbError>);
 
 fn run(role: Role, pieces: &[&[u8]], driving: impl Fn(usize) -> bool) -> Outcome {
-    let mut gate = Gate::new(role);
+    let mut filter = InputFilter::new(role);
     let mut out = Vec::new();
     let mut inputs = Vec::new();
     for (index, piece) in pieces.iter().enumerate() {
-        match gate.feed(piece, driving(index), &mut out) {
+        match filter.feed(piece, driving(index), &mut out) {
             Ok(passed) => inputs.extend(passed.inputs),
             Err(error) => return (out, inputs, Some(error)),
         }
-        assert!(gate.buffered() <= MAX_BUFFERED);
+        assert!(filter.buffered() <= MAX_BUFFERED);
     }
     (out, inputs, None)
 }
@@ -144,19 +144,19 @@ proptest! {
     fn a_release_frees_exactly_what_the_viewer_held(
         turns in vec((messages(12), any::<bool>()), 1..12),
     ) {
-        let mut gate = Gate::new(Role::Control);
+        let mut filter = InputFilter::new(Role::Control);
         let mut desktop = Desktop::default();
         for (stream, driving) in turns {
             let mut out = Vec::new();
-            gate.feed(&stream.concat(), driving, &mut out).unwrap();
+            filter.feed(&stream.concat(), driving, &mut out).unwrap();
             desktop.obey(&out);
             let held = desktop.held();
             prop_assert!(held <= MAX_HELD_KEYS + 1);
-            let release = split(&gate.release()).expect("whole messages");
+            let release = split(&filter.release()).expect("whole messages");
             prop_assert_eq!(release.len(), held);
             desktop.obey(&release.concat());
             prop_assert_eq!(desktop.held(), 0);
-            prop_assert!(gate.release().is_empty());
+            prop_assert!(filter.release().is_empty());
         }
     }
 
@@ -164,17 +164,17 @@ proptest! {
     fn everything_a_hostile_driver_holds_can_be_released(
         chunks in vec((hostile(), any::<bool>()), 1..8),
     ) {
-        let mut gate = Gate::new(Role::Control);
+        let mut filter = InputFilter::new(Role::Control);
         let mut desktop = Desktop::default();
         for (bytes, driving) in chunks {
             let mut out = Vec::new();
-            let result = gate.feed(&bytes, driving, &mut out);
+            let result = filter.feed(&bytes, driving, &mut out);
             desktop.obey(&out);
             if result.is_err() {
                 break;
             }
         }
-        desktop.obey(&gate.release());
+        desktop.obey(&filter.release());
         prop_assert_eq!(desktop.held(), 0);
     }
 
@@ -207,27 +207,27 @@ proptest! {
 
 #[test]
 fn a_watchers_long_text_is_skipped_without_being_kept() {
-    let mut gate = Gate::new(Role::View);
+    let mut filter = InputFilter::new(Role::View);
     let mut out = Vec::new();
     let mut bytes = vec![6, 0, 0, 0, 0, 0x10, 0, 0];
     bytes.resize(8 + (1 << 20), b'x');
     for piece in bytes.chunks(1000) {
-        gate.feed(piece, true, &mut out).unwrap();
-        assert!(gate.buffered() < 10);
+        filter.feed(piece, true, &mut out).unwrap();
+        assert!(filter.buffered() < 10);
     }
-    gate.feed(&[3, 0, 0, 0, 0, 0, 0, 1, 0, 1], true, &mut out).unwrap();
+    filter.feed(&[3, 0, 0, 0, 0, 0, 0, 1, 0, 1], true, &mut out).unwrap();
     assert_eq!(out.len(), 10);
 }
 
 #[test]
 fn a_controllers_long_text_passes_and_its_memory_is_freed() {
-    let mut gate = Gate::new(Role::Control);
+    let mut filter = InputFilter::new(Role::Control);
     let mut out = Vec::new();
     let mut bytes = vec![6, 0, 0, 0, 0, 0x10, 0, 0];
     bytes.resize(MAX_BUFFERED, b'x');
     for piece in bytes.chunks(1000) {
-        gate.feed(piece, true, &mut out).unwrap();
+        filter.feed(piece, true, &mut out).unwrap();
     }
     assert_eq!(out, bytes);
-    assert_eq!(gate.buffered(), 0);
+    assert_eq!(filter.buffered(), 0);
 }

@@ -96,7 +96,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// What a gate for a viewer in control must pass, one whole message at a time.
+/// What a filter for a viewer in control must pass, one whole message at a time.
 #[derive(Default)]
 pub struct Judge {
     keys: HashSet<Vec<u8>>,

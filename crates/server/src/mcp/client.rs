@@ -13,6 +13,9 @@ pub const SESSION_HEADER: &str = "mcp-session-id";
 /// The header that `helmdeck mcp` adds to what it passes on.
 pub const TRANSPORT_HEADER: &str = "x-helmdeck-transport";
 
+/// The transport of 2024-11-05.
+const SSE: &str = "sse";
+
 /// A caller and the connection it uses.
 #[derive(Clone)]
 pub struct Client {
@@ -56,19 +59,16 @@ impl Client {
             pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.to_string())
         };
         let profile = value("profile").and_then(|name| Profile::parse(&name).ok());
-        let mcp_session = parts.headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok());
-        let key = match (value("session"), mcp_session) {
-            (Some(name), _) => format!("name {name}"),
-            (None, Some(id)) => id.to_owned(),
-            (None, None) => format!("token {}", caller.token),
-        };
+        let transport = transport(parts);
+        let key = key(parts, value("session"), value("sessionId").filter(|_| transport == SSE));
+        let key = key.unwrap_or_else(|| format!("token {}", caller.token));
         Some(Self {
             app: app.clone(),
             caller,
             claims,
             profile: profile.unwrap_or_default(),
             key,
-            transport: transport(parts),
+            transport,
             info: None,
             takes_tasks: false,
             headers: parts.headers.clone(),
@@ -101,11 +101,19 @@ impl Client {
     }
 }
 
+/// The name that a client has besides its token: its own, its stream's or its MCP session's.
+fn key(parts: &Parts, name: Option<String>, stream: Option<String>) -> Option<String> {
+    let session = parts.headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok());
+    let named = name.map(|name| format!("name {name}"));
+    let streaming = stream.map(|id| format!("stream {id}"));
+    named.or(streaming).or_else(|| session.map(str::to_owned))
+}
+
 fn transport(parts: &Parts) -> &'static str {
     let said = parts.headers.get(TRANSPORT_HEADER).and_then(|said| said.to_str().ok());
     match said {
         Some("stdio") => "stdio",
-        _ if parts.uri.path().ends_with("/sse") => "sse",
+        _ if parts.uri.path().ends_with("/sse") => SSE,
         _ => "http",
     }
 }

@@ -1,8 +1,8 @@
 //! The session that a client works in when a call names none.
 //!
-//! Each client has one: per MCP session in the protocol versions that have sessions, per
+//! Each client has one: per MCP session or stream in the protocol versions that have them, per
 //! `?session=NAME` in the address, and else per token. It is stored, so that a restart of the server
-//! does not lose it.
+//! does not lose it. Streams end with the server.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -21,9 +21,8 @@ use serde_json::{Value, json};
 use super::{
     client::{Client, SESSION_HEADER},
     door::Door,
-    legacy_tasks,
+    keep_alive, legacy_tasks,
     live_sessions::{Busy, LiveSessions},
-    patience,
     profile::Profile,
     session_store::{OWNER, StoredSessions},
 };
@@ -155,7 +154,7 @@ pub async fn serve(State(app): State<App>, request: Request) -> ApiResult<Respon
     let (service, whose) = (endpoint.service.clone(), owner.clone());
     let handling = OWNER.scope(whose, async move { service.handle(request).await.map(Body::new) });
     let mut response = match posts {
-        true => patience::answered(app.clock.clone(), Box::pin(handling)).await,
+        true => keep_alive::answered(app.clock.clone(), Box::pin(handling)).await,
         false => handling.await,
     };
     let began = response.headers().get(SESSION_HEADER).and_then(|id| id.to_str().ok());
@@ -186,7 +185,7 @@ async fn message(app: &App, parts: &Parts, body: Body) -> ApiResult<Body> {
 
 /// A response whose session is in use until the last event of it.
 fn held(response: Response, busy: Busy) -> Response {
-    if !patience::is_stream(&response) {
+    if !keep_alive::is_stream(&response) {
         return response;
     }
     response.map(|body| {
@@ -268,7 +267,7 @@ fn accept_both(headers: &mut HeaderMap) {
 
 /// A stream ends with the token that opened it.
 fn bounded(client: &Client, response: Response) -> Response {
-    if !patience::is_stream(&response) {
+    if !keep_alive::is_stream(&response) {
         return response;
     }
     let (app, token) = (client.app.clone(), client.caller.token.clone());

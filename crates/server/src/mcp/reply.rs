@@ -3,7 +3,7 @@
 use axum::body::Body;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
-use helmdeck_wire::{SessionId, error::with_causes, screen::header};
+use helmdeck_wire::{ErrorBody, SessionId, error::with_causes, screen::header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde_json::{Map, Value, json};
@@ -18,6 +18,11 @@ use crate::{
 pub const MAX_PICTURE: usize = 3 << 20;
 /// The most bytes of a file in a reply.
 const MAX_FILE: usize = 8 << 20;
+/// The field of `_meta` with the error of a failed call. As structured content, it would not match the
+/// output schema of the tool, and clients that check this would throw away the reply.
+const ERROR: &str = "error";
+/// Fields of an error that its text says in words, or twice.
+const TOLD: [&str; 4] = ["error", "message", "hint", "retry_after"];
 
 /// What answered.
 pub struct Source<'a> {
@@ -68,7 +73,8 @@ pub fn failure_in(
     // Not of a session that is gone, or another caller's.
     let is_own = |id: &&SessionId| client.app.sessions.get(&client.caller, id).is_ok();
     if let Some(session) = session.filter(is_own) {
-        if let Some(Value::Object(fields)) = &mut result.structured_content {
+        let error = result.meta.as_mut().and_then(|meta| meta.0.get_mut(ERROR));
+        if let Some(Value::Object(fields)) = error {
             add_session(client, session, fields);
         }
         result.content.push(watch_line(client, session));
@@ -93,13 +99,22 @@ pub fn failure(error: &ApiError) -> CallToolResult {
     }
     let body = error.body();
     let value = serde_json::to_value(&body).unwrap_or_default();
-    let mut text = format!("{}: {}", error.code, body.message);
+    let mut result = CallToolResult::error(vec![ContentBlock::text(told(&body, &value))]);
+    result.meta.get_or_insert_default().0.insert(ERROR.to_owned(), value);
+    result
+}
+
+/// Everything that an error says: models see only the text of most clients.
+fn told(body: &ErrorBody, value: &Value) -> String {
+    let mut text = format!("{}: {}", body.error, body.message);
     if let Some(hint) = &body.hint {
         text = format!("{text}. {hint}");
     }
-    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-    result.structured_content = Some(value);
-    result
+    let fields = value.as_object().into_iter().flatten();
+    let rest = fields
+        .filter(|(name, value)| !TOLD.contains(&name.as_str()) && **value != Value::Bool(false));
+    let rest: Map<_, _> = rest.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if rest.is_empty() { text } else { format!("{text}\n{}", Value::Object(rest)) }
 }
 
 /// A JSON reply, with the session and where to watch it, and long texts cut.
@@ -238,5 +253,36 @@ async fn read(body: Body) -> ApiResult<Option<Bytes>> {
         Ok(bytes) => Ok(Some(bytes.to_bytes())),
         Err(error) if error.is::<LengthLimitError>() => Ok(None),
         Err(error) => Err(ApiError::internal(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use helmdeck_wire::ErrorCode;
+
+    use super::*;
+
+    #[test]
+    fn an_error_is_told_in_its_text_and_is_no_structured_content() {
+        let error = ApiError {
+            hint: Some("use y".to_owned()),
+            retry_after: Some(5),
+            ..ApiError::new(ErrorCode::InvalidInput, "x is unknown")
+                .of_field("x", vec!["y".to_owned(), "z".to_owned()])
+        };
+        let reply = serde_json::to_value(failure(&error)).unwrap();
+        assert_eq!(reply.get("isError"), Some(&json!(true)));
+        assert_eq!(reply.get("structuredContent"), None);
+        let text = reply.pointer("/content/0/text").and_then(Value::as_str).unwrap();
+        let (words, rest) = text.split_once('\n').unwrap();
+        assert_eq!(words, "invalid_input: x is unknown. use y");
+        let rest: Value = serde_json::from_str(rest).unwrap();
+        let body = reply.pointer("/_meta/error").and_then(Value::as_object).unwrap();
+        assert_eq!(rest.get("allowed"), Some(&json!(["y", "z"])));
+        assert_eq!(rest.get("retry_after_s"), Some(&json!(5)));
+        for (name, value) in body {
+            let is_told = TOLD.contains(&name.as_str()) || rest.get(name) == Some(value);
+            assert!(is_told || *value == json!(false), "{name}: {text}");
+        }
     }
 }

@@ -201,7 +201,7 @@ async fn content(client: &Client, uri: &str) -> ApiResult<Option<ResourceContent
             context_budgets::budgets(&client.clone().with_models().await)
         }
         (Some("routing-guide"), None, ..) => {
-            let text = routing_guide::markdown(client);
+            let text = routing_guide::markdown(&client.clone().with_models().await);
             return Ok(Some(ResourceContents::text(text, uri).with_mime_type("text/markdown")));
         }
         (Some(name), None, ..) => {

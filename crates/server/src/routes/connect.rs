@@ -70,5 +70,5 @@ pub async fn connect_client(call: Call, new: NewConnection) -> ApiResult<Connect
 
 /// The SKILL.md.
 pub async fn skill(State(app): State<App>) -> Response {
-    ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], app.skill.clone()).into_response()
+    ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], app.skill()).into_response()
 }

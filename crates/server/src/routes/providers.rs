@@ -113,6 +113,7 @@ pub async fn add_key(call: Call, new: NewProviderKey) -> ApiResult<ProviderKey> 
         let entry = AuditEntry::new("credential.granted").actor(&call.caller).target(&added.id);
         call.app.audit.record(entry.detail("subject", EVERYONE));
     }
+    call.app.mcp.tools_may_differ();
     described(&call, added).ok_or_else(unknown)
 }
 
@@ -138,6 +139,7 @@ pub async fn delete_key(call: Call, one: OneKey) -> ApiResult<Outcome> {
     described(&call, credential.clone()).ok_or_else(unknown)?;
     call.app.vault.delete(&call.caller, &one.id).await?;
     record(&call, "credential.deleted", &credential);
+    call.app.mcp.tools_may_differ();
     Ok(Outcome::done())
 }
 

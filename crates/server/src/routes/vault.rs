@@ -94,6 +94,8 @@ pub async fn create_credential(call: Call, mut new: NewCredential) -> ApiResult<
     let secret = secret(new.value.take(), new.plaintext_b64.take())?;
     let added = call.app.vault.add(&call.caller, new, secret).await?;
     record(&call, "credential.added", &added);
+    // It may be the key of a provider of models.
+    call.app.mcp.tools_may_differ();
     Ok(added)
 }
 
@@ -115,6 +117,7 @@ pub async fn delete_credential(call: Call, one: OneCredential) -> ApiResult<Outc
     let credential = call.app.vault.show(&call.caller, &one.id).await?;
     call.app.vault.delete(&call.caller, &one.id).await?;
     record(&call, "credential.deleted", &credential);
+    call.app.mcp.tools_may_differ();
     Ok(Outcome::done())
 }
 
@@ -129,6 +132,7 @@ pub async fn add_grant(call: Call, new: NewGrant) -> ApiResult<Done> {
     let client = new.actor_client.as_deref();
     call.app.vault.grant(&call.caller, &new.id, &new.actor_subject, client).await?;
     record_grant(&call, "credential.granted", &new.id, &new.actor_subject, client);
+    call.app.mcp.tools_may_differ();
     Ok(Done::OK)
 }
 
@@ -137,6 +141,7 @@ pub async fn remove_grant(call: Call, one: OneGrant) -> ApiResult<Outcome> {
     let client = one.client.as_deref();
     call.app.vault.revoke(&call.caller, &one.id, &one.subject, client).await?;
     record_grant(&call, "credential.grant_revoked", &one.id, &one.subject, client);
+    call.app.mcp.tools_may_differ();
     Ok(Outcome::done())
 }
 

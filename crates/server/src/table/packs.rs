@@ -8,8 +8,12 @@ use crate::{
     tool::{Nature, json_tool, tool},
 };
 
-/// Packs and jobs.
+/// Packs, jobs, and the deliveries of their results.
 pub fn operations() -> Vec<Operation> {
+    packs().into_iter().chain(jobs()).chain(deliveries()).collect()
+}
+
+fn packs() -> Vec<Operation> {
     let plain = Nature::default();
     let act = Access::Needs(Scope::SESSIONS_ACT);
     vec![
@@ -28,13 +32,21 @@ pub fn operations() -> Vec<Operation> {
             .get("/api/v1/packs/{name}", "show_pack"),
         post("/api/v1/packs/{name}", act, "run_pack", packs::run_pack)
             .doc(RUN)
-            .returns::<Job>(),
+            .returns::<Job>()
+            .may_go_on(),
         get("/api/v1/packs/{name}/{version}", act, "show_pack_version", packs::show_version)
             .doc("Show a version of a pack, such as `v1`.")
             .returns::<packs::PackInfo>(),
         post("/api/v1/packs/{name}/{version}", act, "run_pack_version", packs::run_version)
             .doc("Run a version of a pack, such as `v1`. The same as without a version otherwise.")
-            .returns::<Job>(),
+            .returns::<Job>()
+            .may_go_on(),
+    ]
+}
+
+fn jobs() -> Vec<Operation> {
+    let plain = Nature::default();
+    vec![
         json_tool("job.list", jobs::list)
             .doc("List jobs, newest first, without their outputs. Results are kept for 24 hours.")
             .scope(Scope::SESSIONS_READ)
@@ -57,11 +69,15 @@ pub fn operations() -> Vec<Operation> {
             .nature(plain.destroys())
             .delete("/api/v1/jobs/{job_id}", "cancel_job"),
         tool("job.rerun", jobs::rerun)
-            .doc("Run a job's pack again with the same input. Returns a new job.")
+            .doc(
+                "Run a job's pack again with the same input. Returns a new job: with its output, or with \
+                 202 if it has not ended.",
+            )
             .scope(Scope::SESSIONS_ACT)
             .nature(plain)
             .returns::<Job>()
-            .post("/api/v1/jobs/{job_id}/rerun", "rerun_job"),
+            .post("/api/v1/jobs/{job_id}/rerun", "rerun_job")
+            .may_go_on(),
         get("/api/v1/jobs/{job_id}/input", Access::Needs(Scope::SESSIONS_READ), "job_input", jobs::input)
             .doc("Show what a job was called with, to run it again with a change.")
             .returns::<jobs::JobInput>(),
@@ -71,6 +87,12 @@ pub fn operations() -> Vec<Operation> {
                  its output or error.",
             )
             .returns_text("text/event-stream"),
+    ]
+}
+
+fn deliveries() -> Vec<Operation> {
+    let plain = Nature::default();
+    vec![
         json_tool("webhook.list", webhooks::list)
             .doc(
                 "List deliveries of webhooks, newest first: of each call with a `webhook_url`, whether \

@@ -171,6 +171,7 @@ pub fn tools() -> Vec<Operation> {
                  that of the tool's own path; the token needs the tool's scope.",
             )
             .may_take::<AnyObject>()
-            .returns::<AnyObject>(),
+            .returns::<AnyObject>()
+            .may_go_on(),
     ]
 }

@@ -75,7 +75,7 @@ fn input_schema(pack: &Pack) -> Value {
             let doc = "How it works: `structured` by names of elements, `vision` by pictures and a model.";
             fields.insert(
                 "_mode".to_owned(),
-                json!({ "enum": ["structured", "vision"], "default": mode, "description": doc }),
+                json!({ "type": "string", "enum": ["structured", "vision"], "default": mode, "description": doc }),
             );
         }
         let doc = "Seconds to wait for the result before a handle is returned.";

@@ -8,7 +8,8 @@ use helmdeck_vision::{
     eyes::{Acted, Eyes, Scene, Seen, Shot, Success},
 };
 use helmdeck_wire::{
-    point::Rect, site::Site, tree::Candidate, vendor_size::SizeRule, verify::Verified,
+    guest::RefusedSites, point::Rect, site::Site, tree::Candidate, vendor_size::SizeRule,
+    verify::Verified,
 };
 use tokio::time::sleep;
 
@@ -66,7 +67,7 @@ impl Eyes for WatchedEyes {
         self.eyes.scene()
     }
 
-    fn limit_sites(&self, sites: Option<Vec<Site>>) -> Seen<'_, Vec<String>> {
+    fn limit_sites(&self, sites: Option<Vec<Site>>) -> Seen<'_, RefusedSites> {
         self.eyes.limit_sites(sites)
     }
 

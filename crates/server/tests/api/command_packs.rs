@@ -95,7 +95,7 @@ async fn an_async_pack_returns_a_handle_at_once_by_every_door() {
     let reply = modern(&server, "ann").ok("cmd-report", input).await;
     assert_eq!(reply["state"], "working", "{reply}");
     ids.push(reply["job_id"].as_str().unwrap().to_owned());
-    guest.let_go("file");
+    guest.release("file");
     for id in ids {
         let job = ann.get(&format!("/api/v1/jobs/{id}?wait_s=20")).await.expect(200).json();
         assert_eq!((&job["state"], &job["output"]["rows"]), (&json!("completed"), &json!(3)));

@@ -18,7 +18,7 @@ const TOKEN: &str = "ghp_0123456789SECRET";
 /// How many issues the repository has. Every fifth is a pull request.
 const ISSUES: u64 = 250;
 
-type Asked = Query<HashMap<String, String>>;
+type Parameters = Query<HashMap<String, String>>;
 
 /// The fake's own address.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ fn page(fake: &str, path: &str, asked: &HashMap<String, String>, all: &[Value]) 
 async fn list_issues(
     State(Fake(fake)): State<Fake>,
     Path((owner, name)): Path<(String, String)>,
-    Query(asked): Asked,
+    Query(asked): Parameters,
     headers: HeaderMap,
 ) -> Response {
     if let Err(refused) = admit(&headers, false) {
@@ -128,12 +128,12 @@ async fn start() -> (FakeServer, Client, Outside) {
             let made = json!({ "id": 9, "html_url": "h", "body": body["body"] });
             admit(&headers, true).err().unwrap_or_else(|| Json(made).into_response())
         };
-        let search = async |Path(kind): Path<String>, Query(asked): Asked| {
+        let search = async |Path(kind): Path<String>, Query(asked): Parameters| {
             assert_eq!((kind.as_str(), asked["q"].as_str()), ("repositories", "a b+c&d"));
             let item = json!({ "full_name": "a/b", "html_url": "h", "stargazers_count": 3 });
             Json(json!({ "total_count": 41, "items": [item] }))
         };
-        let pulls = async |Query(asked): Asked| {
+        let pulls = async |Query(asked): Parameters| {
             assert_eq!((asked["state"].as_str(), asked["base"].as_str()), ("all", "main"));
             let mut pull = issue(5);
             pull["head"] = json!({ "ref": "fix", "sha": "abc" });

@@ -125,6 +125,34 @@ async fn after_a_kill_of_the_server_a_job_that_may_not_run_twice_fails_with_a_re
 }
 
 #[tokio::test]
+async fn a_file_is_not_written_again_after_a_kill_of_the_server() {
+    let mut server = FakeServer::start().await;
+    let session = headless(&server.client("ann", "sessions:*")).await;
+    let guest = server.runtime.guest(&session);
+    guest.hold("exec");
+    let input = json!({
+        "_session_id": session, "clone_path": "/workspace/app", "path": "a", "content": "x", "wait_s": 0,
+    });
+    let path = {
+        let ann = server.client("ann", "sessions:*");
+        let job = ann.post("/api/v1/packs/fs.write", &input).await.expect(202).json();
+        let path = format!("/api/v1/jobs/{}", job["job_id"].as_str().unwrap());
+        let began = async || {
+            let job = ann.get(&path).await.expect(200).json();
+            (!job["started_at"].is_null()).then_some(())
+        };
+        eventually(SOON, began).await.expect("it begins");
+        path
+    };
+    server.kill().await;
+    server.restart().await;
+    // The file may have been changed since by others.
+    let job = server.client("ann", "sessions:*").get(&path).await.expect(200).json();
+    assert_eq!(job["state"], "failed", "{job}");
+    assert!(job["error"]["message"].as_str().unwrap().contains("the server stopped"), "{job}");
+}
+
+#[tokio::test]
 async fn a_job_is_followed_as_events_until_it_ends() {
     let server = FakeServer::start().await;
     let ann = server.client("ann", "sessions:*");

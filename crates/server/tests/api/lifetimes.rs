@@ -40,7 +40,7 @@ async fn a_session_without_calls_ends_as_idle() {
         guest.until("wait", State::UnderWay).await;
         server.clock.advance(600 * SECOND);
         assert_eq!(desk.describe().await["status"], "running");
-        guest.let_go("wait");
+        guest.release("wait");
     };
     tokio::join!(long, desk.act("wait", json!({ "seconds": 30 })));
     server.clock.advance(50 * SECOND);

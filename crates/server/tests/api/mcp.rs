@@ -7,6 +7,7 @@ mod long_calls;
 mod models;
 mod packs;
 mod refusals;
+mod schemas;
 mod streams;
 mod tasks;
 mod tools;

@@ -190,7 +190,10 @@ async fn an_error_of_the_vendor_reaches_the_client_in_its_own_words() {
         "type": "computer_call_output", "call_id": "c", "acknowledged_safety_checks": [],
         "output": { "type": "computer_screenshot", "image_url": "data:image/png;base64,AAAA" },
     });
+    let mut foreign = shown.clone();
+    foreign["acknowledged_safety_checks"] = json!([{ "id": "s1" }, { "id": "s2" }]);
     for (input, expected) in [
+        (json!([call, foreign]), "does not belong to this computer call"),
         (json!([call]), "No tool output found"),
         (json!([call, shown]), "safety check that is not acknowledged"),
         (json!([shown]), "No tool call found"),

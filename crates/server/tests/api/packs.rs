@@ -1,5 +1,9 @@
 //! Packs, with fake guests.
 
+mod inputs;
+mod redaction;
+mod workspaces;
+
 use std::time::Duration;
 
 use helmdeck_testkit::{Client, eventually, fake::FakeServer};

@@ -94,6 +94,40 @@ async fn what_the_browser_refused_to_open_is_a_question_to_people() {
 }
 
 #[tokio::test]
+async fn a_download_that_began_between_steps_is_a_question_to_people() {
+    let vendors = FakeVendors::start().await;
+    let server = server(&vendors, &["groq"], &[]).await;
+    let client = ann(&server);
+    let desk = desktop(&server, &client).await;
+    let guest = server.runtime.guest(&desk.id);
+    guest.answer("sites", json!({ "urls": [], "downloads": 1 }));
+    // "Save" asks for a download.
+    let asks = json!({ "confirm_timeout_s": 0, "instruction": "Click Close" });
+    let run = click_save(&client, &desk, asks).await;
+    assert_eq!(run["outcome"], "needs_confirmation", "{run}");
+    assert!(run["question"].as_str().unwrap().contains("a download began"), "{run}");
+}
+
+#[tokio::test]
+async fn a_fallback_that_answers_is_paid_at_its_own_price() {
+    let vendors = FakeVendors::start().await;
+    let rule = r#"[{"primary":"groq/llama-4-scout","fallbacks":["openai/gpt-4o-mini"],"triggers":["error"]}]"#;
+    // A million tokens costs ten dollars with the one, and two hundred with the other.
+    let prices = r#"{"groq/llama-4-scout":{"input":10,"output":10},"openai/gpt-4o-mini":{"input":200,"output":200}}"#;
+    let more = [("HELMDECK_GATEWAY_FALLBACK_JSON", rule), ("HELMDECK_MODEL_PRICES_JSON", prices)];
+    let server = server(&vendors, &["groq", "openai"], &more).await;
+    let client = ann(&server);
+    let desk = desktop(&server, &client).await;
+    vendors.fail("groq", VendorFault::Status(500, None), 10);
+    vendors.say("openai", reply("mouse_move"));
+    let run = click_save(&client, &desk, json!({ "max_steps": 1 })).await;
+    assert_eq!(run["model_calls"], 1, "{run}");
+    let spent = |name: &str| run["spent"][name].as_f64().unwrap();
+    let tokens = spent("input_tokens") + spent("output_tokens");
+    assert!(spent("cost_usd") > tokens * 50.0 / 1e6, "{run}");
+}
+
+#[tokio::test]
 async fn a_run_whose_sites_cannot_be_limited_ends_before_it_acts() {
     let vendors = FakeVendors::start().await;
     let server = server(&vendors, &["groq"], &[]).await;

@@ -1,6 +1,7 @@
 //! Packs that use models, with fake guests and with vendors that check what they get.
 
 use helmdeck_testkit::{Client, Desk, FakeVendors, VendorFault, fake::FakeServer};
+use helmdeck_wire::{ErrorBody, ErrorCode};
 use serde_json::{Value, json};
 
 use crate::{
@@ -437,4 +438,57 @@ async fn a_model_that_says_done_never_passes_a_test_without_assertions_and_leave
     vendors.fail("groq", VendorFault::Status(500, None), 10);
     let done = output(&client, "web.test", &input).await;
     assert_eq!(done["outcome"], "provider_error", "{done}");
+}
+
+#[tokio::test]
+async fn the_browser_of_a_test_opens_no_other_site_and_the_limit_ends_with_the_test() {
+    let vendors = FakeVendors::start().await;
+    let server = server(&vendors, &["groq"], &[]).await;
+    let client = ann(&server);
+    let session = page(&server, &client, true).await;
+    let guest = server.runtime.guest(&session);
+    let input = json!({
+        "url": "https://shop.test/", "instruction": "Buy it", "model": MODEL,
+        "assertions": ["Thank you"], "allow": ["pay.test"], "_session_id": session,
+    });
+    vendors.say("groq", says("browser_click", json!({ "ref": "e4", "element": "Buy" })));
+    vendors.say("groq", says("done", json!({})));
+    let done = output(&client, "web.test", &input).await;
+    assert_eq!(done["outcome"], "completed", "{done}");
+    let limits = guest.bodies("sites");
+    let (last, during) = limits.split_last().unwrap();
+    assert!(during.len() > 2, "it is renewed before each step: {limits:?}");
+    for limit in during {
+        let sites = limit["sites"].to_string();
+        assert!(sites.contains("shop.test") && sites.contains("pay.test"), "{limits:?}");
+        assert!(!sites.contains("evil.test") && limit["owner"] == last["owner"], "{limits:?}");
+    }
+    assert_eq!(last["sites"], Value::Null, "the limit ends with the test");
+
+    // A click tried to open another site.
+    guest.answer("sites", json!({ "urls": ["https://evil.test/login"] }));
+    let asked = vendors.count("groq");
+    let done = output(&client, "web.test", &input).await;
+    assert_eq!(done["outcome"], "needs_confirmation", "{done}");
+    assert!(done["question"].as_str().unwrap().contains("evil.test"), "{done}");
+    assert_eq!(vendors.count("groq"), asked);
+    assert_eq!(guest.bodies("sites").last().unwrap()["sites"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_test_whose_sites_cannot_be_limited_ends_before_it_acts() {
+    let vendors = FakeVendors::start().await;
+    let server = server(&vendors, &["groq"], &[]).await;
+    let client = ann(&server);
+    let session = page(&server, &client, true).await;
+    let guest = server.runtime.guest(&session);
+    guest.refuse("sites", ErrorBody::new(ErrorCode::Timeout, "the browser does not answer"));
+    let input = json!({
+        "url": "https://shop.test/", "instruction": "Buy it", "model": MODEL,
+        "assertions": ["Thank you"], "_session_id": session,
+    });
+    let done = output(&client, "web.test", &input).await;
+    assert_eq!(done["outcome"], "cancelled", "{done}");
+    assert!(done["reason"].as_str().unwrap().contains("cannot be limited"), "{done}");
+    assert_eq!(vendors.requests().len(), 0);
 }

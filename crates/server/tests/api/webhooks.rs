@@ -136,6 +136,22 @@ async fn a_refused_message_is_a_dead_letter_that_can_be_replayed_by_its_owner() 
 }
 
 #[tokio::test]
+async fn receivers_of_one_owner_that_hang_do_not_delay_those_of_others() {
+    let server = server().await;
+    let (hanging, receiver) = (Receiver::silent().await, Receiver::start(&[]).await);
+    let (ann, bob) = (server.client("ann", "sessions:*"), server.client("bob", "sessions:*"));
+    let (of_ann, of_bob) = (headless(&ann).await, headless(&bob).await);
+    for _ in 0..20 {
+        let job = run(&ann, &to(&hanging, echo(&of_ann))).await;
+        reaches(&ann, &job, "pending", 0).await;
+    }
+    hanging.message(3).await;
+    let job = run(&bob, &to(&receiver, echo(&of_bob))).await;
+    reaches(&bob, &job, "delivered", 1).await;
+    assert_eq!(hanging.count(), 4, "the others wait for their turn");
+}
+
+#[tokio::test]
 async fn a_redirect_is_not_followed() {
     let (server, receiver) = (server().await, Receiver::start(&[307]).await);
     let ann = server.client("ann", "sessions:*");

@@ -153,14 +153,27 @@ async fn a_webhook_is_due_when_its_job_has_ended_and_once() {
     store.add_job(&ann, Some(&webhook(1))).await.unwrap();
     assert!(store.add_job(&job(2, "ann", Some("k")), Some(&webhook(2))).await.unwrap().is_some());
     let now = ann.created_at;
-    assert!(store.pending_deliveries(10).await.unwrap().is_empty());
+    assert!(store.pending_deliveries(10, 10).await.unwrap().is_empty());
     assert!(!store.replay_delivery(&webhook(1).id, now).await.unwrap());
     let ended = end(&store, ann).await;
-    let pending = store.pending_deliveries(10).await.unwrap();
+    let pending = store.pending_deliveries(10, 10).await.unwrap();
     assert_eq!(pending.len(), 1, "a repeated call adds none");
     let delivery = &pending[0].delivery;
     assert_eq!((&delivery.id, delivery.pack.as_str()), (&webhook(1).id, "fs.read"));
     assert_eq!(delivery.next_attempt_at, ended.ended_at);
+}
+
+#[tokio::test]
+async fn many_deliveries_of_one_owner_leave_room_for_those_of_others() {
+    let (_dir, store) = store().await;
+    for number in 1..=6 {
+        let new = job(number, if number == 6 { "bob" } else { "ann" }, None);
+        store.add_job(&new, Some(&webhook(number))).await.unwrap();
+        end(&store, new).await;
+    }
+    let pending = store.pending_deliveries(3, 2).await.unwrap();
+    let ids: Vec<_> = pending.iter().map(|stored| stored.delivery.id.clone()).collect();
+    assert_eq!(ids, [1, 2, 6].map(|number| webhook(number).id));
 }
 
 #[tokio::test]

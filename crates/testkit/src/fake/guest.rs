@@ -192,7 +192,7 @@ impl FakeGuest {
     }
 
     /// Answers calls of this name again, including held ones.
-    pub fn let_go(&self, call: &str) {
+    pub fn release(&self, call: &str) {
         self.shared.held.send_modify(|held| {
             held.remove(call);
         });

@@ -175,6 +175,14 @@ fn output(call: &Value, item: &Value, seen: &mut Seen) -> Result<(), String> {
             "Computer call has a pending safety check that is not acknowledged: {id}"
         ));
     }
+    if let Some(other) =
+        acknowledged.iter().find(|it| !pending.iter().any(|check| check["id"] == it["id"]))
+    {
+        let id = &other["id"];
+        return Err(format!(
+            "Acknowledged safety check does not belong to this computer call: {id}"
+        ));
+    }
     let url = item["output"]["image_url"].as_str().unwrap_or_default();
     if item["output"]["type"] != "computer_screenshot" || !url.starts_with("data:image/") {
         return Err("The output of a computer call has to be a screenshot.".to_owned());

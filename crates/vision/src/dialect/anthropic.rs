@@ -125,10 +125,8 @@ fn call(tool: Tool, block: &Value, view: &View) -> Call {
             _ => Err(Malformed::new("call the tool computer, with action")),
         },
     };
-    Call {
-        id: CallId { id: owned(block, "id"), name, toolset },
-        actions: actions.map(|it| vec![it]),
-    }
+    let id = CallId { id: owned(block, "id"), name, toolset };
+    Call::new(id, actions.map(|it| vec![it]))
 }
 
 fn member(name: &str, input: &Value, view: &View) -> Result<Action, Malformed> {

@@ -125,7 +125,7 @@ pub fn read(reply: &Value, view: &View, grid: Grid) -> Result<Turn, Malformed> {
             Some(input) => one(&input, &id.name, view, grid).map(|action| vec![action]),
             None => Err(Malformed::new("the arguments are not a JSON object")),
         };
-        Call { id, actions }
+        Call::new(id, actions)
     });
     let calls: Vec<Call> = calls.collect();
     if calls.is_empty() {
@@ -157,7 +157,7 @@ pub fn read_text(said: &str, view: &View, grid: Grid) -> Result<Turn, Malformed>
         _ => before.to_owned(),
     };
     let actions = one(&input, "", view, grid).map(|action| vec![action]);
-    let calls = vec![Call { id: CallId::default(), actions }];
+    let calls = vec![Call::new(CallId::default(), actions)];
     Ok(finished(Turn { thought, calls, ..Turn::default() }))
 }
 

@@ -48,14 +48,16 @@ pub fn read(reply: &Value, view: &View) -> Result<Turn, Malformed> {
         let Some(asked) = field(part, "functionCall") else { continue };
         let (name, empty) = (owned(asked, "name"), json!({}));
         let args = field(asked, "args").unwrap_or(&empty);
-        if let Some(decision) = field(args, "safety_decision").filter(|it| needs_person(it)) {
-            let message = text(decision, "explanation").unwrap_or("a safety decision of Gemini");
-            let acknowledgement = json!({ "safety_acknowledgement": "true" });
-            turn.safety.push(Safety { message: message.to_owned(), acknowledgement });
-        }
+        let decision = field(args, "safety_decision").filter(|it| needs_person(it));
+        let safety = decision.map(|decision| Safety {
+            message: text(decision, "explanation")
+                .unwrap_or("a safety decision of Gemini")
+                .to_owned(),
+            acknowledgement: json!({ "safety_acknowledgement": "true" }),
+        });
         let actions = read_call(&name, args, view);
-        turn.calls
-            .push(Call { id: CallId { id: owned(asked, "id"), name, toolset: None }, actions });
+        let id = CallId { id: owned(asked, "id"), name, toolset: None };
+        turn.calls.push(Call { id, actions, safety: safety.into_iter().collect() });
     }
     thoughts.extend(&said);
     turn.thought = thoughts.join("\n").trim().to_owned();

@@ -49,17 +49,7 @@ pub fn read(reply: &Value, view: &View) -> Result<Turn, Malformed> {
             Some("reasoning") => {
                 words.extend(list(item, "summary").iter().filter_map(|part| text(part, "text")));
             }
-            Some("computer_call") => {
-                turn.calls.push(call(item, view));
-                turn.safety.extend(list(item, "pending_safety_checks").iter().map(|check| {
-                    Safety {
-                        message: text(check, "message")
-                            .unwrap_or("a safety check of OpenAI")
-                            .to_owned(),
-                        acknowledgement: check.clone(),
-                    }
-                }));
-            }
+            Some("computer_call") => turn.calls.push(call(item, view)),
             _ => {}
         }
     }
@@ -88,7 +78,11 @@ fn call(item: &Value, view: &View) -> Call {
         1..=MOST => actions.into_iter().map(|action| read_action(action, view)).collect(),
         _ => Err(Malformed::new(format!("at most {MOST} actions in a call"))),
     };
-    Call { id, actions }
+    let safety = list(item, "pending_safety_checks").iter().map(|check| Safety {
+        message: text(check, "message").unwrap_or("a safety check of OpenAI").to_owned(),
+        acknowledgement: check.clone(),
+    });
+    Call { id, actions, safety: safety.collect() }
 }
 
 /// Reads one action.

@@ -50,8 +50,8 @@ pub fn read(reply: &str, view: &View, grid: Grid) -> Result<Turn, Malformed> {
         }),
         Err(_) => None,
     };
-    let calls = vec![Call { id: CallId::default(), actions: action }];
-    Ok(Turn { thought, calls, safety: Vec::new(), done })
+    let calls = vec![Call::new(CallId::default(), action)];
+    Ok(Turn { thought, calls, done })
 }
 
 fn read_action(text: &str, view: &View, grid: Grid) -> Result<Vec<Action>, Malformed> {

@@ -38,19 +38,18 @@ impl Runner<'_> {
         mut step: Step,
         picture: bool,
     ) -> Result<Result<Acted, String>, End> {
-        self.eyes.ready().await;
+        self.ready().await;
         let began = Instant::now();
         step.step = self.number;
         step.action = Some(shown(action, &self.goal.instruction));
         if let Some(url) = self.scope.leaves(action) {
             let reason = outside(&url);
-            step.problem = Some(reason.clone());
-            self.record(step.clone());
-            self.permitted(&reason).await?;
+            if let Err(end) = self.permitted(&reason).await {
+                self.record(Step { problem: Some(reason), ..step });
+                return Err(end);
+            }
             self.scope.allow(&url);
             self.fence.limit(self.scope.sites()).await?;
-            self.steps.pop();
-            step.problem = None;
         }
         let (action, name) = self.aimed(action).await;
         step.moved_to =
@@ -91,14 +90,18 @@ impl Runner<'_> {
             self.deeds.push(deed);
         }
         self.record(step);
-        if effects.iter().any(|effect| MOVING.contains(effect)) {
+        let kept = self.kept_inside().await?;
+        if self.fence.has_downloads() || effects.iter().any(|effect| MOVING.contains(effect)) {
             self.stay(&effects).await?;
         }
-        Ok(self.kept_inside().await?.map_or(Ok(acted), Err))
+        Ok(kept.map_or(Ok(acted), Err))
     }
 
-    /// Looks whether the windows and pages are still those of the scope: a page may move while a model thinks.
+    /// Looks whether windows, pages and downloads are still those of the scope: a page may move while a model thinks.
     pub(super) async fn stay(&mut self, effects: &[Effect]) -> Result<(), End> {
+        self.fence.renew().await?;
+        let downloads = self.fence.take_downloads().then_some(Effect::Download);
+        let effects: Vec<Effect> = effects.iter().copied().chain(downloads).collect();
         let now = match self.eyes.scene().await {
             Err(Failure::Bad(_)) => {
                 sleep(BETWEEN).await;
@@ -106,7 +109,7 @@ impl Runner<'_> {
             }
             seen => seen?,
         };
-        let left = self.scope.left(&self.scene, &now, effects);
+        let left = self.scope.left(&self.scene, &now, &effects);
         self.scene = now;
         if let Some(reason) = left {
             self.permitted(&reason).await?;

@@ -41,7 +41,7 @@ impl Runner<'_> {
         &mut self,
         conversation: &mut Conversation,
     ) -> Result<Option<End>, End> {
-        self.eyes.ready().await;
+        self.ready().await;
         self.stay(&[]).await?;
         let began = Instant::now();
         let shot = last_shot(conversation);
@@ -102,7 +102,7 @@ impl Runner<'_> {
         turn: &Turn,
         step: Step,
     ) -> Result<Option<End>, End> {
-        for safety in &turn.safety {
+        for safety in turn.calls.iter().flat_map(|call| &call.safety) {
             if let Err(end) = self.permitted(&safety.message).await {
                 self.record(Step { problem: Some(safety.message.clone()), ..step });
                 return Err(end);
@@ -115,10 +115,8 @@ impl Runner<'_> {
             failed: false,
             looked: false,
         };
-        let acknowledged: Vec<Value> =
-            turn.safety.iter().map(|safety| safety.acknowledgement.clone()).collect();
         for call in &turn.calls {
-            let ended = self.call(conversation, call, &acknowledged, &mut collected).await?;
+            let ended = self.call(conversation, call, &mut collected).await?;
             if ended.is_some() {
                 return Ok(ended);
             }
@@ -135,15 +133,20 @@ impl Runner<'_> {
                 Err(hint) => collected.notes.push(hint),
             }
         }
-        let Collected { mut results, notes, looked, .. } = collected;
+        let Collected { mut results, mut notes, looked, .. } = collected;
         let mut picture = None;
-        if !conversation.dialect.takes_parts() && !looked {
+        if !conversation.dialect.takes_parts() {
             // These vendors expect the whole screen after each turn.
-            let shown = self.whole(conversation).await?;
-            match results.last_mut() {
-                Some(last) => last.picture = Some(shown),
-                None => picture = Some(shown),
+            if !looked {
+                let shown = self.whole(conversation).await?;
+                match results.last_mut() {
+                    Some(last) => last.picture = Some(shown),
+                    None => picture = Some(shown),
+                }
             }
+            let found = self.targets().await.found;
+            let named = prompt::candidates(conversation.dialect, &conversation.view, &found);
+            notes.extend((!named.is_empty()).then(|| named.trim_start().to_owned()));
         }
         let note = (!notes.is_empty()).then(|| notes.join("\n"));
         conversation.push(Exchange { reply, results, note, picture });
@@ -155,7 +158,6 @@ impl Runner<'_> {
         &mut self,
         conversation: &mut Conversation,
         call: &Call,
-        acknowledged: &[Value],
         collected: &mut Collected,
     ) -> Result<Option<End>, End> {
         let result = |text: String, failed: bool, picture: Option<Picture>| CallResult {
@@ -163,7 +165,7 @@ impl Runner<'_> {
             text,
             picture,
             failed,
-            acknowledged: acknowledged.to_vec(),
+            acknowledged: call.safety.iter().map(|safety| safety.acknowledgement.clone()).collect(),
         };
         if collected.failed {
             collected.results.push(result(
@@ -335,7 +337,7 @@ impl Runner<'_> {
     /// The whole screen in the vendor's size. Later positions refer to it.
     async fn whole(&self, conversation: &mut Conversation) -> Result<Picture, End> {
         let shot: Shot = self.eyes.look(conversation.dialect.size_rule()).await?;
-        conversation.view = view_of(&shot);
+        conversation.view = view_of(conversation.dialect, &shot);
         Ok(picture_of(&shot, false))
     }
 

@@ -368,6 +368,55 @@ async fn a_run_has_a_longest_time() {
     assert!(screen.state.lock().limits >= 4, "the limit of sites is renewed while a model thinks");
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_run_does_not_pass_while_it_is_paused_or_waits_for_a_person() {
+    let waits = Duration::from_secs(100);
+    let screen = Screen { waits, decision: Some(true), ..opaque(vec![button("Save", 100, 100)]) };
+    let model = script(function(), |turn| match turn {
+        0 => Said::Do(vec![Action::Navigate { url: "https://pay.test/".to_owned() }]),
+        _ => click(105, 105),
+    });
+    let limits = Limits { time: Duration::from_secs(60), ..Limits::default() };
+    let run = run(&goal("Click Save"), &screen, &model, &limits, &|_| {}).await;
+    assert_eq!((run.outcome, run.model_calls), (Outcome::Completed, 2), "{run:?}");
+}
+
+#[tokio::test]
+async fn a_step_that_a_person_allows_is_told_once() {
+    let screen = Screen { decision: Some(true), ..opaque(vec![]) };
+    let model = script(function(), |turn| match turn {
+        0 => Said::Do(vec![Action::Navigate { url: "https://pay.test/".to_owned() }]),
+        _ => Said::Done("Paid."),
+    });
+    let seen = parking_lot::Mutex::new(Vec::new());
+    let limits = Limits { max_steps: 2, ..Limits::default() };
+    let watcher = |step: &helmdeck_vision::Step| seen.lock().push(step.clone());
+    let run = run(&goal("Pay the bill"), &screen, &model, &limits, &watcher).await;
+    assert_eq!(*seen.lock(), run.steps);
+    assert!(run.steps[0].problem.is_none(), "{run:?}");
+}
+
+#[tokio::test]
+async fn a_download_that_begins_between_steps_or_while_a_model_thinks_is_questioned() {
+    for after in 1..5 {
+        let says: [fn() -> Said; 2] = [|| click(700, 500), || Said::Done("I closed it.")];
+        for say in says {
+            let screen = opaque(vec![button("Close", 100, 100)]);
+            screen.state.lock().download_after = Some(after);
+            let model = script(function(), move |_| say());
+            let run = reach(&goal("Click Close"), &screen, &model, 5).await;
+            assert_eq!(run.outcome, Outcome::NeedsConfirmation, "{after} {run:?}");
+            assert!(run.question.unwrap().contains("a download began"));
+
+            let wanted = opaque(vec![button("Save", 100, 100)]);
+            wanted.state.lock().download_after = Some(after);
+            let model = script(function(), |_| click(105, 105));
+            let run = reach(&goal("Click Save to download it"), &wanted, &model, 5).await;
+            assert_ne!(run.outcome, Outcome::NeedsConfirmation, "{after} {run:?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_page_that_moves_while_a_model_thinks_is_noticed() {
     for moves in [
@@ -479,6 +528,39 @@ async fn safety_checks_go_to_a_person() {
         "{told}"
     );
     assert_eq!(agreed.text(), "saved");
+}
+
+#[tokio::test]
+async fn each_call_gets_the_acknowledgements_of_its_own_safety_checks() {
+    let dialect = Dialect::OpenAi { preview: false };
+    let model = script(dialect, |turn| match turn {
+        0 => {
+            let call = |id: &str| {
+                let check =
+                    json!({ "id": format!("check-{id}"), "code": "x", "message": "A bank." });
+                let click = json!({ "type": "click", "button": "left", "x": 105, "y": 105 });
+                json!({
+                    "type": "computer_call", "call_id": id, "actions": [click],
+                    "pending_safety_checks": [check],
+                })
+            };
+            Said::Raw(json!({ "output": [call("one"), call("two")] }))
+        }
+        _ => Said::Done("Done."),
+    });
+    let screen = Screen { decision: Some(true), ..opaque(vec![button("Pay", 100, 100)]) };
+    reach(&goal("Book it"), &screen, &model, 2).await;
+    let bodies = model.bodies.lock();
+    let items = bodies[1]["input"].as_array().unwrap();
+    let outputs: Vec<_> =
+        items.iter().filter(|item| item["type"] == "computer_call_output").collect();
+    assert_eq!(outputs.len(), 2);
+    for output in outputs {
+        let own = format!("check-{}", output["call_id"].as_str().unwrap());
+        let acknowledged = output["acknowledged_safety_checks"].as_array().unwrap();
+        assert_eq!(acknowledged.len(), 1, "{output}");
+        assert_eq!(acknowledged[0]["id"], own);
+    }
 }
 
 #[tokio::test]

@@ -121,6 +121,19 @@ async fn candidates_of_the_tree_come_with_the_part_that_shows_them() {
 }
 
 #[tokio::test]
+async fn candidates_come_with_each_whole_screen_where_no_parts_are_shown() {
+    for dialect in dialects().into_iter().filter(|dialect| !dialect.takes_parts()) {
+        let Task { goal, screen, plan } = tasks(true).remove(5);
+        let model = script(dialect, move |turn| Said::Do(vec![plan[turn].clone()]));
+        reach(&goal, &screen, &model, 3).await;
+        for (turn, body) in model.bodies.lock().iter().enumerate() {
+            let told = body.to_string().matches("Elements with these names: ").count();
+            assert_eq!(told, turn + 1, "{}", dialect.name());
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_model_that_misses_sees_where_it_clicked_and_then_the_whole_screen_again() {
     let screen = opaque(vec![button("Save", 100, 100)]);
     let model = script(Dialect::Function, |turn| {

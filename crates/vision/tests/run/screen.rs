@@ -1,8 +1,11 @@
 //! A scripted screen and a scripted model.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
@@ -15,6 +18,7 @@ use helmdeck_vision::{
 };
 use helmdeck_wire::{
     aim::{Hit, Source},
+    guest::RefusedSites,
     observe::{Effect, Observation, ObservedPicture, ShotId},
     point::{Pixel, Rect},
     site::Site,
@@ -24,6 +28,7 @@ use helmdeck_wire::{
 };
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 pub const WIDTH: u32 = 1280;
 pub const HEIGHT: u32 = 800;
@@ -77,6 +82,8 @@ pub struct State {
     /// How often they were limited, and whether that fails.
     pub limits: usize,
     pub cannot_limit: bool,
+    /// The limit after which a download begins.
+    pub download_after: Option<usize>,
     /// Where the page is when it is looked at next, from the last to the first.
     pub moves: Vec<&'static str>,
 }
@@ -89,6 +96,8 @@ pub struct Screen {
     pub accessible: bool,
     pub state: Mutex<State>,
     pub decision: Option<bool>,
+    /// How long each pause lasts, and a person takes to decide.
+    pub waits: Duration,
 }
 
 impl Screen {
@@ -243,15 +252,23 @@ impl Eyes for Screen {
         .boxed()
     }
 
-    fn limit_sites(&self, sites: Option<Vec<Site>>) -> Seen<'_, Vec<String>> {
+    fn limit_sites(&self, sites: Option<Vec<Site>>) -> Seen<'_, RefusedSites> {
         let mut state = self.state.lock();
         state.limits += 1;
         if state.cannot_limit {
             return async { Err(Failure::Bad("no answer".to_owned())) }.boxed();
         }
         state.sites = sites;
-        let refused = std::mem::take(&mut state.refused);
-        async { Ok(refused) }.boxed()
+        let downloads = u64::from(state.download_after.is_some_and(|after| state.limits > after));
+        if downloads > 0 {
+            state.download_after = None;
+        }
+        let urls = std::mem::take(&mut state.refused);
+        async move { Ok(RefusedSites { urls, downloads }) }.boxed()
+    }
+
+    fn ready(&self) -> BoxFuture<'_, ()> {
+        sleep(self.waits).boxed()
     }
 
     fn tell<'a>(&'a self, status: &'a str) -> BoxFuture<'a, ()> {
@@ -260,8 +277,11 @@ impl Eyes for Screen {
     }
 
     fn confirm<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Option<bool>> {
-        let decision = self.decision;
-        async move { decision }.boxed()
+        async move {
+            sleep(self.waits).await;
+            self.decision
+        }
+        .boxed()
     }
 }
 
@@ -300,8 +320,7 @@ impl Model for Script {
         let turn = self.asked.fetch_add(1, Ordering::SeqCst);
         self.bodies.lock().push(body);
         let rule = self.dialect.size_rule();
-        let view =
-            helmdeck_vision::View { screen: (WIDTH, HEIGHT), picture: rule.size(WIDTH, HEIGHT) };
+        let view = self.dialect.view((WIDTH, HEIGHT), rule.size(WIDTH, HEIGHT));
         let spent = Spent {
             input_tokens: 100,
             output_tokens: 10,

@@ -28,6 +28,36 @@ fn a_reader_continues_where_it_stopped() {
 }
 
 #[test]
+fn a_reader_that_is_far_behind_reads_every_entry_in_several_replies() {
+    let trace = Trace::default();
+    for x in 0..7 {
+        acted(&trace, x);
+    }
+    let (mut since, mut seen) = (0, Vec::new());
+    for _ in 0..3 {
+        let wanted = ReadTrace { since: Some(since), limit: Some(3), ..Default::default() };
+        let part = trace.read(&wanted);
+        seen.extend(part.entries.iter().map(|it| it.id));
+        since = part.next;
+    }
+    assert_eq!(seen, [1, 2, 3, 4, 5, 6, 7]);
+    let last = trace.read(&ReadTrace { limit: Some(3), ..Default::default() });
+    assert_eq!(last.entries.iter().map(|it| it.id).collect::<Vec<_>>(), [5, 6, 7]);
+}
+
+#[test]
+fn entries_are_in_the_order_of_their_time() {
+    let trace = Trace::default();
+    let before = Instant::now();
+    std::thread::sleep(Duration::from_millis(2));
+    acted(&trace, 1);
+    trace.add(TraceEntry::new(TraceKind::WindowOpened), before);
+    let kinds = trace.read(&ReadTrace::default()).entries;
+    let kinds: Vec<_> = kinds.iter().map(|it| it.kind).collect();
+    assert_eq!(kinds, [TraceKind::WindowOpened, TraceKind::Action]);
+}
+
+#[test]
 fn an_action_that_ends_after_it_was_read_is_read_again() {
     let trace = Trace::default();
     let started = trace.begin("click", Value::Null);

@@ -101,7 +101,8 @@ impl McpClient {
     pub async fn error(&self, name: &str, arguments: Value) -> Value {
         let result = self.call(name, arguments).await;
         assert_eq!(result["isError"], true, "{result}");
-        result["structuredContent"].clone()
+        assert_eq!(result.get("structuredContent"), None, "{result}");
+        result["_meta"]["error"].clone()
     }
 
     pub async fn tools(&self) -> Vec<Value> {

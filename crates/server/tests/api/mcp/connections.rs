@@ -1,9 +1,9 @@
-//! Which MCP clients have connected, for the owners of their tokens.
+//! Connections of MCP clients: who hears of them, and what those of one owner share.
 
 use helmdeck_testkit::{Desk, Listener, fake::FakeServer};
 use serde_json::{Value, json};
 
-use super::client::McpClient;
+use super::{client::McpClient, session_of};
 
 #[tokio::test]
 async fn a_connection_is_reported_to_the_owner_of_the_token_and_no_other_caller() {
@@ -36,4 +36,19 @@ async fn a_connection_is_reported_to_the_owner_of_the_token_and_no_other_caller(
     assert_eq!(bobs_events.next().await.name, "session");
     let codex = bob.get("/api/v1/connect/codex").await.expect(200).json();
     assert_eq!(codex["connected"], Value::Array(Vec::new()));
+}
+
+#[tokio::test]
+async fn two_tokens_of_one_subject_share_sessions_but_not_the_current_one() {
+    let server = FakeServer::start().await;
+    let client = || McpClient::modern(server.address, server.token("ann", "sessions:*"));
+    let (one, other) = (client(), client());
+    let ones = session_of(&one.ok("session-create", json!({})).await);
+    assert_eq!(other.error("session-show", json!({})).await["error"], "missing_session_id");
+    let others = session_of(&other.ok("session-create", json!({})).await);
+    assert_ne!(ones, others);
+    assert_eq!(session_of(&one.ok("session-show", json!({})).await), ones);
+    let named = other.ok("session-show", json!({ "_session_id": ones })).await;
+    assert_eq!(session_of(&named), ones);
+    assert_eq!(session_of(&other.ok("session-show", json!({})).await), others);
 }

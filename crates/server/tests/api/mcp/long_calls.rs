@@ -80,7 +80,7 @@ async fn a_call_without_progress_keeps_its_connection_alive_until_the_answer() {
     let mut stream = silent(&server, &client, &guest).await;
     let mut read = String::new();
     read_until(&mut stream, &mut read, ": working\n").await;
-    guest.let_go("hold_key");
+    guest.release("hold_key");
     read_until(&mut stream, &mut read, "\n\nevent: message").await;
     let rest = stream.collect().await.unwrap().to_bytes();
     read.push_str(std::str::from_utf8(&rest).unwrap());
@@ -114,7 +114,7 @@ async fn a_pack_says_how_far_it_is() {
     assert_eq!(status, StatusCode::OK);
     let mut read = String::new();
     read_until(&mut stream, &mut read, "loading the page").await;
-    guest.let_go("browser_navigate");
+    guest.release("browser_navigate");
     read_until(&mut stream, &mut read, "structuredContent").await;
     let told: Vec<_> =
         events(&read).into_iter().filter(|it| it["method"] == "notifications/progress").collect();
@@ -142,7 +142,7 @@ async fn many_short_connections_end_no_call_of_a_long_one() {
         }
         // What gives way is ended at once, and a call that is ended is cancelled.
         tokio::time::sleep(Duration::from_millis(300)).await;
-        guest.let_go("hold_key");
+        guest.release("hold_key");
     };
     let (reply, ()) = tokio::join!(client.request("tools/call", hold_key()), others);
     assert_ne!(reply.result()["isError"], true, "{}", reply.text);

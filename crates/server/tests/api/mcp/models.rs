@@ -53,6 +53,21 @@ async fn tools_that_need_a_model_are_listed_if_the_token_may_use_one_and_there_i
 }
 
 #[tokio::test]
+async fn the_routing_guide_names_tools_that_need_a_model_only_if_there_is_one() {
+    let vendors = FakeVendors::start().await;
+    let (with_key, without_key) =
+        (server(&vendors, &["openai"], &[]).await, FakeServer::start().await);
+    for (server, named) in [(&with_key, true), (&without_key, false)] {
+        let uri = json!({ "uri": "helmdeck://routing-guide" });
+        let may = client(server, "sessions:*,models:use");
+        let read = may.request("resources/read", uri).await.result();
+        let guide = read["contents"][0]["text"].as_str().unwrap();
+        assert!(guide.contains("`desktop-click`"), "{guide}");
+        assert_eq!(guide.contains("`vision-act`"), named, "{guide}");
+    }
+}
+
+#[tokio::test]
 async fn a_goal_is_reached_over_mcp() {
     let vendors = FakeVendors::start().await;
     let server = server(&vendors, &["openai"], &[]).await;

@@ -89,7 +89,7 @@ async fn a_failed_call_says_in_which_session_and_where_to_watch() {
         ("desktop-run_app_and_screenshot", broken),
     ] {
         let result = client.call(tool, input).await;
-        let error = &result["structuredContent"];
+        let error = &result["_meta"]["error"];
         assert_eq!(result["isError"], true, "{tool}: {result}");
         assert_eq!(session_of(error), session, "{tool}");
         let watch = error["_live_view"].as_str().unwrap();

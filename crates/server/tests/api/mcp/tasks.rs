@@ -58,7 +58,7 @@ async fn an_error_of_a_pack_is_a_completed_task_whose_reply_is_an_error() {
     let ended = async || Some(get(&client, id).await).filter(|task| task["status"] != "working");
     let task = eventually(SOON, ended).await.expect("it ends");
     assert_eq!((&task["status"], &task["result"]["isError"]), (&json!("completed"), &json!(true)));
-    assert_eq!(task["result"]["structuredContent"]["error"], "session_unavailable");
+    assert_eq!(task["result"]["_meta"]["error"]["error"], "session_unavailable");
 }
 
 #[tokio::test]

@@ -29,6 +29,7 @@ pub struct Receiver {
 struct Kept {
     messages: Vec<Message>,
     statuses: VecDeque<u16>,
+    is_silent: bool,
 }
 
 /// A message that arrived.
@@ -40,9 +41,17 @@ pub struct Message {
 
 impl Receiver {
     pub async fn start(statuses: &[u16]) -> Self {
+        Self::serve(Kept { statuses: statuses.iter().copied().collect(), ..Kept::default() }).await
+    }
+
+    /// A receiver that never answers.
+    pub async fn silent() -> Self {
+        Self::serve(Kept { is_silent: true, ..Kept::default() }).await
+    }
+
+    async fn serve(kept: Kept) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let kept = Kept { statuses: statuses.iter().copied().collect(), ..Kept::default() };
         let got = Arc::new(Mutex::new(kept));
         let router = Router::new().fallback(receive).with_state(got.clone());
         let task = tokio::spawn(async move { axum::serve(listener, router).await });
@@ -75,9 +84,15 @@ async fn receive(
     headers: HeaderMap,
     body: Bytes,
 ) -> impl IntoResponse {
-    let mut got = got.lock();
-    got.messages.push(Message { headers, body });
-    let status = StatusCode::from_u16(got.statuses.pop_front().unwrap_or(204)).unwrap();
+    let (status, is_silent) = {
+        let mut got = got.lock();
+        got.messages.push(Message { headers, body });
+        (got.statuses.pop_front().unwrap_or(204), got.is_silent)
+    };
+    if is_silent {
+        std::future::pending::<()>().await;
+    }
+    let status = StatusCode::from_u16(status).unwrap();
     (status, [(header::LOCATION, "/elsewhere")])
 }
 

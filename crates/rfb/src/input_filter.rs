@@ -51,15 +51,15 @@ pub struct Passed {
 ///
 /// INVARIANT: the output is whole messages of known kinds. It contains input only if the viewer had
 /// control from the message's first byte to its last.
-pub struct Gate {
+pub struct InputFilter {
     role: Role,
     messages: ClientMessages,
     held: Held,
     resizable: bool,
 }
 
-impl Gate {
-    /// A gate for a viewer that has just finished its handshake.
+impl InputFilter {
+    /// A filter for a viewer that has just finished its handshake.
     pub fn new(role: Role) -> Self {
         Self { role, messages: ClientMessages::default(), held: Held::default(), resizable: false }
     }
@@ -69,7 +69,7 @@ impl Gate {
     /// that may only watch.
     ///
     /// After an error `out` is unchanged, so nothing passes unreported. The caller then sends the
-    /// result of [`Gate::release`] and closes the connection.
+    /// result of [`InputFilter::release`] and closes the connection.
     pub fn feed(
         &mut self,
         bytes: &[u8],
@@ -127,7 +127,7 @@ fn may_pass(kind: Kind, drives: bool) -> bool {
     }
 }
 
-/// The parts of a gate that a passing message changes.
+/// The parts of a filter that a passing message changes.
 struct Passing<'g> {
     role: Role,
     held: &'g mut Held,
@@ -229,29 +229,29 @@ mod tests {
     const RESIZABLE: [u8; 8] = [2, 0, 0, 1, 0xff, 0xff, 0xfe, 0xcc];
     const RESIZE: [u8; 8] = [251, 0, 4, 0, 3, 0, 0, 0];
 
-    fn passed(gate: &mut Gate, bytes: &[u8], driving: bool) -> (Vec<u8>, Vec<Input>) {
+    fn passed(filter: &mut InputFilter, bytes: &[u8], driving: bool) -> (Vec<u8>, Vec<Input>) {
         let mut out = Vec::new();
-        let passed = gate.feed(bytes, driving, &mut out).unwrap();
+        let passed = filter.feed(bytes, driving, &mut out).unwrap();
         (out, passed.inputs)
     }
 
     #[test]
     fn a_watcher_can_view_but_not_send_input() {
-        let mut gate = Gate::new(Role::View);
+        let mut filter = InputFilter::new(Role::View);
         let request = [3, 1, 0, 0, 0, 0, 0, 10, 0, 10];
         let stream = [KEY_DOWN.as_slice(), &request, &[5, 1, 0, 1, 0, 1], &[250, 0, 1, 2]].concat();
 
-        assert_eq!(passed(&mut gate, &stream, true), (request.to_vec(), vec![]));
-        assert!(gate.release().is_empty());
+        assert_eq!(passed(&mut filter, &stream, true), (request.to_vec(), vec![]));
+        assert!(filter.release().is_empty());
     }
 
     #[test]
     fn a_click_is_reported_once_with_its_position() {
-        let mut gate = Gate::new(Role::Control);
+        let mut filter = InputFilter::new(Role::Control);
         let stream =
             [[5, 0, 0, 9, 0, 7], [5, 1, 0, 9, 0, 7], [5, 1, 1, 0, 0, 8], [5, 0, 1, 0, 0, 8]];
 
-        let (out, inputs) = passed(&mut gate, stream.as_flattened(), true);
+        let (out, inputs) = passed(&mut filter, stream.as_flattened(), true);
 
         assert_eq!(out, stream.as_flattened());
         let clicks: Vec<_> = inputs
@@ -265,43 +265,43 @@ mod tests {
     fn input_that_spans_a_loss_of_control_does_not_pass() {
         for cut in 1..KEY_DOWN.len() {
             let (begin, end) = KEY_DOWN.split_at(cut);
-            let mut gate = Gate::new(Role::Control);
-            assert_eq!(passed(&mut gate, begin, true).0, [0_u8; 0]);
-            assert_eq!(passed(&mut gate, end, false).0, [0_u8; 0]);
-            assert_eq!(passed(&mut gate, &KEY_DOWN, true).0, KEY_DOWN, "the next one is whole");
+            let mut filter = InputFilter::new(Role::Control);
+            assert_eq!(passed(&mut filter, begin, true).0, [0_u8; 0]);
+            assert_eq!(passed(&mut filter, end, false).0, [0_u8; 0]);
+            assert_eq!(passed(&mut filter, &KEY_DOWN, true).0, KEY_DOWN, "the next one is whole");
 
-            let mut gate = Gate::new(Role::Control);
-            assert_eq!(passed(&mut gate, begin, false).0, [0_u8; 0]);
-            assert_eq!(passed(&mut gate, end, true).0, [0_u8; 0]);
+            let mut filter = InputFilter::new(Role::Control);
+            assert_eq!(passed(&mut filter, begin, false).0, [0_u8; 0]);
+            assert_eq!(passed(&mut filter, end, true).0, [0_u8; 0]);
 
-            let mut gate = Gate::new(Role::Control);
-            assert_eq!(passed(&mut gate, begin, true).0, [0_u8; 0]);
-            assert!(gate.release().is_empty());
-            assert_eq!(passed(&mut gate, end, true).0, [0_u8; 0], "control went and came back");
+            let mut filter = InputFilter::new(Role::Control);
+            assert_eq!(passed(&mut filter, begin, true).0, [0_u8; 0]);
+            assert!(filter.release().is_empty());
+            assert_eq!(passed(&mut filter, end, true).0, [0_u8; 0], "control went and came back");
         }
     }
 
     #[test]
     fn keys_released_at_handover_are_not_released_again() {
-        let mut gate = Gate::new(Role::Control);
-        passed(&mut gate, &KEY_DOWN, true);
-        assert_eq!(gate.release(), KEY_UP);
+        let mut filter = InputFilter::new(Role::Control);
+        passed(&mut filter, &KEY_DOWN, true);
+        assert_eq!(filter.release(), KEY_UP);
 
-        assert_eq!(passed(&mut gate, &KEY_UP, false), (vec![], vec![]));
-        assert_eq!(passed(&mut gate, &KEY_UP, true), (vec![], vec![]));
+        assert_eq!(passed(&mut filter, &KEY_UP, false), (vec![], vec![]));
+        assert_eq!(passed(&mut filter, &KEY_UP, true), (vec![], vec![]));
     }
 
     #[test]
     fn a_chunk_with_an_error_in_it_passes_nothing_and_holds_nothing() {
-        let mut gate = Gate::new(Role::Control);
+        let mut filter = InputFilter::new(Role::Control);
         let mut out = vec![1, 2, 3];
 
-        let error = gate.feed(&[KEY_DOWN.as_slice(), &[9]].concat(), true, &mut out);
+        let error = filter.feed(&[KEY_DOWN.as_slice(), &[9]].concat(), true, &mut out);
 
         assert_eq!(error, Err(RfbError::UnknownMessage(9)));
         assert_eq!(out, [1, 2, 3]);
-        assert!(gate.release().is_empty());
-        assert_eq!(gate.feed(&KEY_DOWN, true, &mut out), Err(RfbError::UnknownMessage(9)));
+        assert!(filter.release().is_empty());
+        assert_eq!(filter.feed(&KEY_DOWN, true, &mut out), Err(RfbError::UnknownMessage(9)));
     }
 
     #[test]
@@ -313,8 +313,8 @@ mod tests {
             message
         };
 
-        let view = passed(&mut Gate::new(Role::View), &message(&asked), false).0;
-        let control = passed(&mut Gate::new(Role::Control), &message(&asked), false).0;
+        let view = passed(&mut InputFilter::new(Role::View), &message(&asked), false).0;
+        let control = passed(&mut InputFilter::new(Role::Control), &message(&asked), false).0;
 
         assert_eq!(view, message(&[7, -308]));
         assert_eq!(control, message(&[7, -308, asked[3]]));
@@ -322,14 +322,14 @@ mod tests {
 
     #[test]
     fn only_viewers_that_support_resizing_may_request_it() {
-        let mut gate = Gate::new(Role::Control);
-        assert_eq!(passed(&mut gate, &RESIZE, true), (vec![], vec![]));
+        let mut filter = InputFilter::new(Role::Control);
+        assert_eq!(passed(&mut filter, &RESIZE, true), (vec![], vec![]));
 
-        passed(&mut gate, &RESIZABLE, false);
-        let (out, inputs) = passed(&mut gate, &RESIZE, true);
+        passed(&mut filter, &RESIZABLE, false);
+        let (out, inputs) = passed(&mut filter, &RESIZE, true);
 
         assert_eq!(out, [251, NO_MESSAGE, 4, 0, 3, 0, 0, 0]);
         assert_eq!(inputs, [Input::Resize { width: 1024, height: 768 }]);
-        assert_eq!(passed(&mut gate, &RESIZE, false), (vec![], vec![]));
+        assert_eq!(passed(&mut filter, &RESIZE, false), (vec![], vec![]));
     }
 }

@@ -55,7 +55,7 @@ impl Default for Limits {
 
 /// The one place where outgoing connections are made. Cheap to clone.
 #[derive(Clone)]
-pub struct Gate {
+pub struct ConnectionGate {
     policy: Policy,
     resolver: Arc<dyn Resolve>,
     observer: Arc<dyn Fn(Decision) + Send + Sync>,
@@ -72,7 +72,7 @@ pub struct Dialled {
     pub address: IpAddr,
 }
 
-impl Gate {
+impl ConnectionGate {
     /// A gate with the system's resolver and without an observer.
     pub fn new(policy: Policy) -> Self {
         Self {
@@ -221,8 +221,8 @@ pub(crate) async fn addresses(
     Ok(addresses)
 }
 
-impl fmt::Debug for Gate {
+impl fmt::Debug for ConnectionGate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gate").field("policy", &self.policy).finish_non_exhaustive()
+        f.debug_struct("ConnectionGate").field("policy", &self.policy).finish_non_exhaustive()
     }
 }
