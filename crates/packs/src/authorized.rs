@@ -5,7 +5,9 @@ use std::pin::Pin;
 use helmdeck_wire::ErrorCode;
 use tokio::time::timeout;
 
-use crate::{HttpClient, HttpRequest, HttpResponse, PackError, PackResult, http::MAX_REDIRECTS};
+use crate::{
+    HttpClient, HttpRequest, HttpResponse, PackError, PackResult, http_client::MAX_REDIRECTS,
+};
 
 /// A request with its secrets.
 pub type Finished<'a> = Pin<Box<dyn Future<Output = PackResult<HttpRequest>> + Send + 'a>>;

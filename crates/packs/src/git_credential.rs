@@ -62,7 +62,7 @@ pub async fn find(
         return Ok(None);
     }
     let target = Target::from_url(url).map_err(|it| PackError::invalid("url", it.to_string()))?;
-    let (host, path) = (target.host.to_string(), crate::http::path(url));
+    let (host, path) = (target.host.to_string(), crate::http_client::path(url));
     let to = Destination { host: &host, port: Some(target.port), path: &path };
     if let Some(CredentialName(name)) = named {
         let secret = context.secrets.named(name, to).await?;

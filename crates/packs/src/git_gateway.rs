@@ -26,7 +26,7 @@ use tokio::{io::DuplexStream, task::JoinSet, time::timeout};
 use crate::{
     Context, HttpClient, PackError, PackResult,
     git_credential::{Access, GitCredential},
-    http::{USER_AGENT, authority, join, path},
+    http_client::{USER_AGENT, authority, join, path},
     repository::git_environment,
 };
 

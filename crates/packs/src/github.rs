@@ -221,7 +221,7 @@ impl<'a> GitHub<'a> {
         let target = Target::from_url(&request.url)
             .map_err(|error| PackError::failed(format!("GitHub: {error}")))?;
         let host = target.host.to_string();
-        let path = crate::http::path(&request.url);
+        let path = crate::http_client::path(&request.url);
         let to = Destination { host: &host, port: Some(target.port), path: &path };
         let name = self.credential.map_or(TOKEN, |CredentialName(name)| name.as_str());
         let secret = match self.context.secrets.named(name, to).await {

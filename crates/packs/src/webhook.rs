@@ -11,7 +11,7 @@ use std::fmt;
 
 use helmdeck_wire::webhook::DeliveryId;
 
-use crate::{PackError, PackResult, http::authority};
+use crate::{PackError, PackResult, http_client::authority};
 
 pub(crate) use sender::Sender;
 

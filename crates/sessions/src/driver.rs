@@ -22,7 +22,7 @@ use tracing::{error, info, warn};
 use crate::{
     Session, egress,
     events::EventKind,
-    idle::LastAnnouncement,
+    idle_announcement::LastAnnouncement,
     lifecycle::{Ending, Phase},
     proxy,
     session::{Driven, Failure},

@@ -23,7 +23,7 @@ mod extensions;
 mod files;
 mod forwards;
 mod history;
-mod idle;
+mod idle_announcement;
 mod journal;
 mod last_picture;
 mod lifecycle;

@@ -1,7 +1,10 @@
 //! A client of the browser's debugging protocol over a WebSocket.
 
+use std::time::Duration;
+
 use futures_util::SinkExt;
 use serde_json::{Value, json};
+use tokio::time::sleep;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::connected::Connected;
@@ -48,12 +51,27 @@ impl Debugger {
         answer["result"].take()
     }
 
-    /// Opens a page and attaches to it. Returns the session.
+    /// Opens a page, attaches to it, and waits until it is loaded, unless that takes seconds. Returns
+    /// the session.
     pub async fn open_page(&mut self, url: &str) -> String {
         let target = self.call(None, "Target.createTarget", json!({ "url": url })).await;
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
         let attached = self.call(None, "Target.attachToTarget", attach).await;
-        attached["sessionId"].as_str().expect("a session").to_owned()
+        let session = attached["sessionId"].as_str().expect("a session").to_owned();
+        if url == "about:blank" {
+            return session;
+        }
+        for _ in 0..100 {
+            // The first document of a page is blank, and replaced by the one that was asked for.
+            let loaded = "document.readyState === 'complete' && location.href !== 'about:blank'";
+            let params = json!({ "expression": loaded });
+            let answer = self.ask(Some(&session), "Runtime.evaluate", params).await;
+            if answer["result"]["result"]["value"] == true {
+                break;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+        session
     }
 
     /// Waits for the end, and returns the close code and reason.

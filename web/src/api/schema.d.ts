@@ -1681,7 +1681,7 @@ export interface paths {
         put?: never;
         /**
          * Run a job's pack again with the same input
-         * @description Run a job's pack again with the same input. Returns a new job.
+         * @description Run a job's pack again with the same input. Returns a new job: with its output, or with 202 if it has not ended.
          */
         post: operations["rerun_job"];
         delete?: never;
@@ -12658,6 +12658,15 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
+            /** @description It goes on, and its result is available later. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -12968,6 +12977,15 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
+            /** @description It goes on, and its result is available later. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -13011,6 +13029,15 @@ export interface operations {
         responses: {
             /** @description Done. */
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description It goes on, and its result is available later. */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14332,7 +14359,7 @@ export interface operations {
     session_trace: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries, the last ones; defaults to 200. */
+                /** @description Maximum number of entries: the first ones after `since`, or the last ones. Defaults to 200. */
                 limit?: number;
                 /** @description Only actions and changes within 100 pixels of this point, as `x,y`. */
                 near?: string;
@@ -14800,6 +14827,17 @@ export interface operations {
         responses: {
             /** @description Done. */
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description It goes on, and its result is available later. */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -25,7 +25,7 @@ async fn freeze_on_takeover_stops_the_agents_programs_while_a_person_has_control
         chmod +x ~/pulse.sh
         printf '[D-BUS Service]\\nName=org.helmdeck.Pulse\\nExec=/home/agent/pulse.sh\\n' \
             >~/.local/share/dbus-1/services/org.helmdeck.Pulse.service
-        dbus-send --session --dest=org.freedesktop.DBus / \
+        dbus-send --session --type=method_call --dest=org.freedesktop.DBus / \
             org.freedesktop.DBus.StartServiceByName string:org.helmdeck.Pulse uint32:0
         for i in $(seq 100); do [ -s ~/pulse ] && echo runs && break; sleep 0.05; done";
     assert!(desk.shell(service).await.contains("runs"), "the bus started no service");

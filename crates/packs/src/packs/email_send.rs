@@ -199,7 +199,7 @@ async fn send(
 async fn authorize(context: &Context, mut request: HttpRequest) -> PackResult<HttpRequest> {
     let target = Target::from_url(&request.url)
         .map_err(|error| PackError::failed(format!("Resend: {error}")))?;
-    let (host, path) = (target.host.to_string(), crate::http::path(&request.url));
+    let (host, path) = (target.host.to_string(), crate::http_client::path(&request.url));
     let to = Destination { host: &host, port: Some(target.port), path: &path };
     let secret = context.secrets.named(KEY, to).await?;
     let value = HeaderValue::try_from(format!("Bearer {}", secret.text()?.trim()));

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{
     Context, HttpRequest, HttpResponse, Pack, PackError, PackResult, Routing,
     authorized::Finished,
-    http::{authority, path},
+    http_client::{authority, path},
 };
 
 /// How much of a response is kept in memory.
