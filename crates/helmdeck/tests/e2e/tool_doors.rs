@@ -16,7 +16,7 @@ use crate::tools::helmdeck;
 const LEFT_OUT: [&str; 3] = ["audit.export", "audit.list", "browser.interact"];
 /// Tools that need more than the subject of a call, with the code of their refusal and what they need. All
 /// others succeed.
-const REFUSED: [(&str, &str, &str); 23] = [
+const REFUSED: [(&str, &str, &str); 24] = [
     ("artifacts.link", "artifact_not_found", "an artifact of the name in the body"),
     ("connect.create", "not_found", "a known client"),
     ("connect.show", "not_found", "a known client"),
@@ -35,6 +35,7 @@ const REFUSED: [(&str, &str, &str); 23] = [
     ("session.show_ended", "not_found", "a session that has ended"),
     ("ticket.revoke", "not_found", "a ticket"),
     ("token.revoke", "not_found", "a token"),
+    ("vault.grant_remove", "not_found", "a grant"),
     ("vision.answer", "not_found", "a run of vision"),
     ("vision.pause", "not_found", "a run of vision"),
     ("vision.resume", "not_found", "a run of vision"),
