@@ -4,10 +4,14 @@ mod load;
 mod peer;
 mod rpc;
 
-use std::{fs, io, time::Instant};
+use std::{
+    fs, io,
+    time::{Duration, Instant},
+};
 
 use helmdeck_testkit::{Client, Desk, Page, Server, Site};
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use super::{
     memory,
@@ -164,6 +168,9 @@ async fn clicks(server: &Server, packages: &Packages) -> io::Result<()> {
     Ok(())
 }
 
+/// Closed connections are gone after this time.
+const CLOSED: Duration = Duration::from_secs(2);
+
 /// The memory of clients that are connected and do nothing.
 async fn idle(server: &Server) {
     println!("\n## Memory of {IDLE} idle clients\n\n| protocol | KB per client |\n|---|---|");
@@ -173,6 +180,7 @@ async fn idle(server: &Server) {
     ] {
         // The first clients make the server allocate what all of them share.
         drop(connected(server, era, 10).await);
+        sleep(CLOSED).await;
         let before = memory::megabytes(server.pid());
         let files = memory::open_files(server.pid());
         let clients = connected(server, era, IDLE).await;
