@@ -25,7 +25,7 @@ build() {
   if [[ -x $bin ]]; then
     say "Building helmdeck."
   else
-    say "Building helmdeck. The first build takes about seven minutes on two cores."
+    say "Building helmdeck. The first build takes about five minutes on two cores."
   fi
   cargo build --release --package helmdeck
   # The name under which MCP clients can start `helmdeck mcp`.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::{join, time::timeout_at};
 
 use crate::{
-    BrowserError, attach::auto_attach, context::Context, hidden::Hidden, page::Page,
+    BrowserError, attach::auto_attach, context::Context, hidden_page::Hidden, page::Page,
     running::Running,
 };
 

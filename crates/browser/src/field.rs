@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use helmdeck_wire::browser::{
-    Acted, ConcealField, Concealed, SelectOptions, Selected, UploadFiles,
-};
+use helmdeck_wire::browser::{Acted, SelectOptions, Selected, UploadFiles};
 use serde::de::IgnoredAny;
 use serde_json::json;
 
@@ -23,14 +21,6 @@ impl PageAction {
         let found = self.find(&ask).await?;
         self.settle(false).await;
         Ok(Selected { acted: self.acted().await?, values: found.answer.values })
-    }
-
-    /// Draws the text of a field as dots until it is empty.
-    pub async fn conceal(&mut self, conceal: &ConcealField) -> Result<Concealed, BrowserError> {
-        let selector = &conceal.selector;
-        let arguments = json!({});
-        let ask = Ask { selector, want: Want::Attached, doing: "conceal", arguments };
-        Ok(Concealed { url: self.find(&ask).await?.answer.content })
     }
 
     pub async fn upload(

@@ -11,7 +11,7 @@ use helmdeck_wire::browser::{
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 
-use crate::{BrowserError, hidden::Hidden, running::Running};
+use crate::{BrowserError, hidden_page::Hidden, running::Running};
 
 /// Limit on the storage of all sites together.
 const MAX_BYTES: usize = 64 << 20;

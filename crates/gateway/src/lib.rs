@@ -17,6 +17,7 @@ pub mod chat;
 pub mod conversation;
 mod error;
 mod estimate;
+mod fallback;
 pub mod family;
 mod gateway;
 pub mod gemini;

@@ -1,7 +1,8 @@
 //! The server's settings: one TOML file, overridden by `HELMDECK_*` variables.
 //!
 //! Every setting has one name: `addr` in the file is `HELMDECK_ADDR` in the environment. This file
-//! composes and validates; `config/layers.rs` tracks where values come from.
+//! composes and validates; `config/layers.rs` tracks where values come from, and `config/unknown.rs` finds
+//! names that no setting has.
 
 mod action_log;
 mod artifacts;
@@ -13,13 +14,13 @@ mod endpoints;
 mod layers;
 mod live;
 mod models;
-mod nearest;
 mod pack_switches;
 mod running;
 mod s3;
 mod show;
 mod tls;
 mod tracing;
+mod unknown;
 mod vault;
 
 use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf, str::FromStr};

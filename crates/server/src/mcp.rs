@@ -19,7 +19,7 @@ mod keep_alive;
 mod lean_schema;
 mod legacy_tasks;
 mod live_sessions;
-mod long_text;
+mod long_reply;
 mod pack_call;
 mod pictures;
 mod portable_schema;
@@ -55,7 +55,7 @@ pub struct Mcp {
     catalogue: RwLock<Option<Arc<catalogue::Catalogue>>>,
     /// How often the list of tools changed.
     tool_changes: watch::Sender<u64>,
-    texts: long_text::Texts,
+    texts: long_reply::Texts,
     current_sessions: current_session::CurrentSessions,
     sse: sse::Connections,
     /// Only tests set it.

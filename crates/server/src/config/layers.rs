@@ -7,18 +7,10 @@ use std::{
 
 use secrecy::SecretString;
 
-use super::{defaults, nearest::nearest};
+use super::{defaults, unknown};
 
-const PREFIX: &str = "HELMDECK_";
-/// Variables that other parts of helmdeck read.
-const READ_ELSEWHERE: [&str; 6] = [
-    "HELMDECK_BIN",
-    "HELMDECK_CA_FILE",
-    "HELMDECK_CONFIG",
-    "HELMDECK_TOKEN",
-    "HELMDECK_UPDATE_SNAPSHOTS",
-    "HELMDECK_URL",
-];
+/// Every variable of helmdeck begins with this.
+pub(super) const PREFIX: &str = "HELMDECK_";
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,20 +145,7 @@ impl Layers {
             return Err(ConfigError::UnknownKey { path: self.path, key, known: known.join(", ") });
         }
         let known: Vec<_> = known.into_iter().map(variable).collect();
-        let ours = |name: &str| {
-            READ_ELSEWHERE.contains(&name) || known.iter().any(|variable| variable == name)
-        };
-        let warnings = self
-            .env
-            .into_keys()
-            .filter(|name| name.starts_with(PREFIX) && !ours(name))
-            .map(|name| {
-                let ours = known.iter().map(String::as_str).chain(READ_ELSEWHERE);
-                let meant = nearest(&name, ours).map(|it| format!(": did you mean {it}?"));
-                let meant = meant.unwrap_or_default();
-                format!("{name} is set, but helmdeck does not know it{meant}")
-            })
-            .collect();
+        let warnings = unknown::variables(self.env.into_keys(), &known);
         Ok((self.origins, warnings))
     }
 
