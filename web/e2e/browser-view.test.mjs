@@ -174,7 +174,6 @@ step("a lower quality makes the picture smaller, without another connection", as
 
 step("private sign-in: only the driver sees it, and the agent gets the page but not the typed text", async () => {
   const { page } = person;
-  if ((await page.getByRole("button", { name: "Hand back" }).count()) > 0) await person.handBack();
   await act("navigate", { url: feeling });
   const other = await Person.arrive(browser, server);
   await other.page.goto((await session.ticket("view", { reusable: true })).url);

@@ -115,6 +115,7 @@ export class Person {
     const dialog = this.page.getByRole("dialog");
     await dialog.getByLabel("Message to the agent").fill(message);
     await dialog.getByRole("button", { name: "Hand back" }).click();
+    await dialog.waitFor({ state: "hidden" });
     await this.strip.getByRole("button", { name: "Take control" }).waitFor();
   }
 
