@@ -58,5 +58,7 @@ pub use elements::{Exposure, PageElement, PageElements, PageHit, ShownTab};
 pub use error::BrowserError;
 pub use events::{Listener, PageEvent};
 pub use incoming::Incoming;
-pub use observe::{Area, PageActivity, PageChanges, PagePeriodic, PageWatch, PeriodicKind};
+pub use observe::{
+    Area, Inserted, PageActivity, PageChanges, PagePeriodic, PageWatch, PeriodicKind, hashed,
+};
 pub use private::{Carried, SignIn};

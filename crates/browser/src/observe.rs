@@ -17,8 +17,8 @@ use tokio::{select, time::timeout};
 
 use self::look::{Look, Placed};
 pub use self::{
-    changes::PageChanges,
-    look::{Area, PagePeriodic, PeriodicKind},
+    changes::{Inserted, PageChanges},
+    look::{Area, PagePeriodic, PeriodicKind, hashed},
 };
 use crate::{
     Browser,

@@ -41,6 +41,15 @@
     return hash >>> 0;
   }
 
+  // What was inserted into a text; null if something else happened to it.
+  function inserted(old, now) {
+    const added = now.length - old.length;
+    if (added <= 0) return null;
+    let start = 0;
+    while (start < old.length && old[start] === now[start]) start += 1;
+    return now.endsWith(old.slice(start)) ? now.slice(start, start + added) : null;
+  }
+
   const CLOCK = /^[^\d]{0,20}\d{1,2}:\d{2}(:\d{2})?([.,]\d+)?[^\d]{0,20}$/;
   const MOST = 32;
   let watching = null;
@@ -183,8 +192,13 @@
       } catch {
         // This kind of field has none.
       }
+      const number = numberOf(active);
+      const text = String(value ?? '');
+      if (watching) watching.text ??= { number, text };
+      const added = watching?.text?.number === number ? inserted(watching.text.text, text) : null;
       focus = {
-        number: numberOf(active),
+        number,
+        inserted: added === null ? null : hashed(added),
         value: hashed(`${value ?? ''}\u0000${active.checked ?? ''}\u0000${active.selectedIndex ?? ''}`),
         caret: hashed(`${selection[0]} ${selection[1]}`),
         rect: place(active),

@@ -22,7 +22,7 @@ use axum::{
     http::{HeaderName, HeaderValue},
     response::{IntoResponse as _, Response},
 };
-use helmdeck_browser::{PageChanges, PageWatch};
+use helmdeck_browser::{PageChanges, PageWatch, hashed};
 use helmdeck_display::{
     Display,
     observe::{Canvas, Changes, Kind, MAX_REGIONS, Periodic, Rect, SeenWindows, merged},
@@ -70,6 +70,8 @@ pub struct Watch {
     name: &'static str,
     aimed: Aimed,
     action: Action,
+    /// The hash of the text that the action types.
+    types: Option<u32>,
     /// `None` if only the position was asked for.
     observing: Option<Observing>,
     /// Whether the screen became quiet before a picture.
@@ -131,7 +133,8 @@ impl Watch {
         let settle = options.settle.unwrap_or_default();
         let (mut observing, mut settled) = (None, None);
         if wanted {
-            let act = Act { name, at: aimed.point.map(|point| (point.x, point.y)) };
+            let at = aimed.point.map(|point| (point.x, point.y));
+            let act = Act { name, at, ..Act::default() };
             let mut state = Observing::begin(guest, observe, settle, tab.as_ref(), &act).await?;
             state.size = options.observe_for;
             if pictures::is_picture(name) {
@@ -142,7 +145,9 @@ impl Watch {
         }
         let (guest, aimed) = (guest.clone(), aimed.clone());
         let action = Action::new(name, value);
-        Ok(Self { guest, name, aimed, action, observing, settled })
+        let text = value.get("text").and_then(Value::as_str);
+        let types = text.filter(|_| matches!(name, "type" | "browser_type")).map(hashed);
+        Ok(Self { guest, name, aimed, action, types, observing, settled })
     }
 
     /// Waits for a quiet screen, and adds the effect to the reply.
@@ -152,7 +157,7 @@ impl Watch {
         entry: Option<&Entry>,
     ) -> Result<Response, GuestError> {
         let ended = Instant::now();
-        let Self { guest, name, aimed, action, observing, settled } = self;
+        let Self { guest, name, aimed, action, types, observing, settled } = self;
         let (parts, body) = response.into_parts();
         let body = to_bytes(body, usize::MAX).await.map_err(|error| unreadable(&error))?;
         let Ok(Value::Object(mut reply)) = serde_json::from_slice(&body) else {
@@ -172,7 +177,8 @@ impl Watch {
             Observation { acted_at: aimed.point, hit: aimed.hit.clone(), ..Default::default() };
         let mut crops = None;
         if let Some(observing) = observing {
-            let act = Act { name, at: aimed.point.map(|point| (point.x, point.y)) };
+            let at = aimed.point.map(|point| (point.x, point.y));
+            let act = Act { name, at, types };
             let reported = reply::reported(&reply, observing.page.is_some());
             let seen = async {
                 let after = observing.finish(&guest, ended, act, reported).await?;
@@ -340,13 +346,15 @@ impl Observing {
         observation.regions = verdict.regions.iter().map(|rect| (*rect).into()).collect();
         observation.effect = Some(verdict.effect);
         observation.effects = verdict.effects.clone();
+        observation.text_entered = verdict.text_entered.then_some(true);
         let ignored: Vec<Rect> = changes
             .periodic
             .iter()
             .map(|place| place.rect)
             .chain(verdict.in_panels.clone())
             .collect();
-        let telling = &verdict.telling;
+        // The reply says it all.
+        let telling: &[Rect] = if verdict.text_entered { &[] } else { &verdict.telling };
         let (regions, size) = (&verdict.regions, self.size);
         let shown = pictures::Shown { changes, regions, telling, ignored: &ignored, size };
         let display = self.screen.as_ref().map(|screen| &screen.display);

@@ -117,6 +117,10 @@ pub struct Observation {
     /// All effects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<Effect>,
+    /// Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+    /// picture. Absent if not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_entered: Option<bool>,
     /// The picture of the screen after the action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shot: Option<ShotId>,

@@ -3896,6 +3896,11 @@ export interface components {
             shot?: components["schemas"]["ShotId"] | null;
             /** @description The tab that was used. */
             tab: string;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
@@ -4516,6 +4521,11 @@ export interface components {
             settled?: boolean | null;
             /** @description The picture of the screen after the action. */
             shot?: components["schemas"]["ShotId"] | null;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description Pixels from the left edge. */
@@ -4569,6 +4579,11 @@ export interface components {
             shot?: components["schemas"]["ShotId"] | null;
             /** @description The text; empty if the clipboard has none. */
             text: string;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -5295,6 +5310,11 @@ export interface components {
             start_x: components["schemas"]["Px"];
             /** @description Where the button was pressed. */
             start_y: components["schemas"]["Px"];
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -5402,6 +5422,11 @@ export interface components {
             shot?: components["schemas"]["ShotId"] | null;
             /** @description The tab that was used. */
             tab: string;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
@@ -5483,6 +5508,11 @@ export interface components {
             settled?: boolean | null;
             /** @description The picture of the screen after the action. */
             shot?: components["schemas"]["ShotId"] | null;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description Time zone of pages. */
             timezone?: string | null;
             /** @description The earlier picture that still shows the screen. */
@@ -5880,6 +5910,11 @@ export interface components {
             shot?: components["schemas"]["ShotId"] | null;
             /** @description The tab that was used. */
             tab: string;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
@@ -6221,6 +6256,11 @@ export interface components {
             settled?: boolean | null;
             /** @description The picture of the screen after the action. */
             shot?: components["schemas"]["ShotId"] | null;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The window's id. */
@@ -6362,6 +6402,11 @@ export interface components {
             settled?: boolean | null;
             /** @description The picture of the screen after the action. */
             shot?: components["schemas"]["ShotId"] | null;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -6551,6 +6596,11 @@ export interface components {
             settled?: boolean | null;
             /** @description The picture of the screen after the action. */
             shot?: components["schemas"]["ShotId"] | null;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -6803,6 +6853,11 @@ export interface components {
             settled?: boolean | null;
             /** @description The picture of the screen after the action. */
             shot?: components["schemas"]["ShotId"] | null;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -7201,6 +7256,11 @@ export interface components {
             settled?: boolean | null;
             /** @description The picture of the screen after the action. */
             shot?: components["schemas"]["ShotId"] | null;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description Pixels from the left edge. */
@@ -7320,6 +7380,11 @@ export interface components {
             settled?: boolean | null;
             /** @description The picture of the screen after the action. */
             shot?: components["schemas"]["ShotId"] | null;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description Pixels from the left edge. */
@@ -7365,6 +7430,11 @@ export interface components {
             settled?: boolean | null;
             /** @description The picture of the screen after the action. */
             shot?: components["schemas"]["ShotId"] | null;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description Pixels from the left edge. */
@@ -7448,6 +7518,11 @@ export interface components {
             status?: number | null;
             /** @description The tab that was used. */
             tab: string;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The page's title. */
             title: string;
             /** @description The earlier picture that still shows the screen. */
@@ -8083,6 +8158,11 @@ export interface components {
             settled?: boolean | null;
             /** @description The picture of the screen after the action. */
             shot?: components["schemas"]["ShotId"] | null;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -8446,6 +8526,11 @@ export interface components {
             settled?: boolean | null;
             /** @description The picture of the screen after the action. */
             shot?: components["schemas"]["ShotId"] | null;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /**
@@ -8614,6 +8699,11 @@ export interface components {
             settled?: boolean | null;
             /** @description The picture of the screen after the action. */
             shot?: components["schemas"]["ShotId"] | null;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -8700,6 +8790,11 @@ export interface components {
             shot?: components["schemas"]["ShotId"] | null;
             /** @description The tab that was used. */
             tab: string;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
@@ -9199,6 +9294,11 @@ export interface components {
             shot?: components["schemas"]["ShotId"] | null;
             /** @description In the order in which they were opened. */
             tabs: components["schemas"]["Tab"][];
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -9699,6 +9799,11 @@ export interface components {
             settled?: boolean | null;
             /** @description The picture of the screen after the action. */
             shot?: components["schemas"]["ShotId"] | null;
+            /**
+             * @description Whether the focused field of a page has the text as it was typed, and nothing else changed: `auto` then sends no
+             *     picture. Absent if not.
+             */
+            text_entered?: boolean | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };

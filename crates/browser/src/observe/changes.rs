@@ -21,6 +21,8 @@ pub struct PageChanges {
     pub scrolled: bool,
     /// A field has another value.
     pub value_changed: bool,
+    /// The text that was inserted into the focused field, which is the only change of its value.
+    pub inserted: Option<Inserted>,
     /// The text cursor or the selection is elsewhere in the same field.
     pub caret_moved: bool,
     /// Another element has the focus, or none.
@@ -39,6 +41,15 @@ pub struct PageChanges {
     pub periodic: Vec<PagePeriodic>,
     /// The visible part of the page.
     pub viewport: Option<Area>,
+}
+
+/// A text that was inserted into a field. The text itself stays in the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inserted {
+    /// Its hash, by [`hashed`](super::hashed).
+    pub hash: u32,
+    /// Where the field is.
+    pub field: Area,
 }
 
 impl PageWatch {
@@ -66,6 +77,9 @@ impl PageWatch {
         };
         changes.value_changed =
             after.look.inputs > 0 || in_place(|old, new| old.value != new.value);
+        let inserted = new.filter(|_| !changes.focus_moved).and_then(|focus| focus.inserted);
+        changes.inserted =
+            inserted.zip(placed.focus()).map(|(hash, field)| Inserted { hash, field });
         changes.caret_moved = in_place(|old, new| old.caret != new.caret);
         if changes.focus_moved {
             let before = Placed { look: &before.look, on_screen: self.on_screen };

@@ -47,6 +47,12 @@ pub enum PeriodicKind {
     Clock,
 }
 
+/// The hash of a text, as `watch.js` makes it.
+pub fn hashed(text: &str) -> u32 {
+    let unit = |hash: u32, unit: u16| (hash ^ u32::from(unit)).wrapping_mul(0x0100_0193);
+    text.encode_utf16().fold(0x811c_9dc5, unit)
+}
+
 /// A page at one moment.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Look {
@@ -82,6 +88,8 @@ pub(super) struct Focus {
     pub value: u32,
     /// A hash of its selection.
     pub caret: u32,
+    /// A hash of the text that was inserted into it.
+    pub inserted: Option<u32>,
     rect: Part,
 }
 
@@ -179,7 +187,7 @@ mod tests {
             "visible": true,
             "view": { "scrolled": { "x": 0, "y": 0 }, "corner": { "x": 10, "y": 90 }, "scale": 2 },
             "size": { "width": 400, "height": 300 },
-            "focus": { "number": 1, "value": 2, "caret": 3,
+            "focus": { "number": 1, "value": 2, "caret": 3, "inserted": null,
                 "rect": { "x": 20, "y": 30, "width": 100, "height": 20.5 } },
             "periodic": [
                 { "x": 390, "y": -10, "width": 40, "height": 40, "kind": "spinner", "ms": 1000 },

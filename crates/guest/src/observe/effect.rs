@@ -10,6 +10,8 @@ const RING: i32 = 12;
 const POINTER: i32 = 4;
 /// How far the box with the address of a link may be from the page's corner, and its largest height.
 const STATUS: (i32, u32) = (4, 32);
+/// The height of a window's title bar, with the toolbar of a browser.
+const FRAME: u32 = 100;
 /// The largest part that changes because the pointer left it: a button or a link.
 const HOVERED: u64 = 400 * 150;
 
@@ -50,6 +52,8 @@ pub struct Act {
     pub name: &'static str,
     /// Where it happened on the screen.
     pub at: Option<(i32, i32)>,
+    /// The hash of the text that it types.
+    pub types: Option<u32>,
 }
 
 /// What a reply of the structured browser says.
@@ -73,6 +77,8 @@ pub struct Verdict {
     pub telling: Vec<Rect>,
     /// Changes of panels, which have nothing to do with the action.
     pub in_panels: Vec<Rect>,
+    /// The text is in the focused field as it was typed, and nothing else changed.
+    pub text_entered: bool,
 }
 
 impl Seen {
@@ -103,7 +109,8 @@ impl Seen {
             effects.push(effect);
         }
         let telling = self.telling();
-        Verdict { effect, effects, regions: self.regions, telling, in_panels }
+        let text_entered = self.text_entered();
+        Verdict { effect, effects, regions: self.regions, telling, in_panels, text_entered }
     }
 
     /// Effects that are certain, the most telling first.
@@ -196,13 +203,37 @@ impl Seen {
         mutated.map(rect).any(|area| area.intersection(region).is_some())
     }
 
+    /// Whether the text is in the focused field as it was typed, and nothing else changed.
+    fn text_entered(&self) -> bool {
+        let inserted = self.page.as_ref().and_then(|page| page.inserted);
+        let Some(inserted) = inserted.filter(|it| Some(it.hash) == self.action.types) else {
+            return false;
+        };
+        let field = rect(&inserted.field).inflated(RING);
+        self.regions.iter().all(|region| field.contains(region))
+    }
+
+    /// Whether a region is the frame of the window that was active: another window is now, so it has
+    /// other colours.
+    fn is_inactive_frame(&self, region: &Rect) -> bool {
+        let Some((before, _)) = self.windows.as_ref().filter(|_| self.window_focus_moved()) else {
+            return false;
+        };
+        let active = before.windows.iter().find(|window| Some(window.id) == before.active);
+        active.is_some_and(|window| {
+            let frame = Rect { height: window.rect.height.min(FRAME), ..window.rect };
+            frame.inflated(RING).contains(region) && region.width > window.rect.width / 2
+        })
+    }
+
     /// The regions that a picture should show.
     fn telling(&self) -> Vec<Rect> {
         let of_page = self.page.as_ref().and_then(|page| page.unfocused.as_ref()).map(rect);
         let lost: Vec<Rect> =
             of_page.into_iter().chain(self.focus.lost).map(|lost| lost.inflated(RING)).collect();
         let told = |region: &&Rect| {
-            !lost.iter().any(|lost| lost.contains(region)) || self.is_written(region)
+            let tells = !lost.iter().any(|lost| lost.contains(region)) || self.is_written(region);
+            tells && !self.is_inactive_frame(region)
         };
         let telling: Vec<Rect> = self.regions.iter().filter(told).copied().collect();
         if telling.is_empty() { self.regions.clone() } else { telling }
@@ -271,7 +302,7 @@ pub fn rect(area: &helmdeck_browser::Area) -> Rect {
 
 #[cfg(test)]
 mod tests {
-    use helmdeck_browser::Area;
+    use helmdeck_browser::{Area, Inserted, hashed};
 
     use super::*;
 
@@ -304,7 +335,7 @@ mod tests {
     fn click() -> Seen {
         let browser = windows(&[window(1, "page")], 1);
         Seen {
-            action: Act { name: "click", at: Some((140, 115)) },
+            action: Act { name: "click", at: Some((140, 115)), types: None },
             windows: Some((browser.clone(), browser)),
             page: Some(PageChanges::default()),
             ..Seen::default()
@@ -320,6 +351,44 @@ mod tests {
         let verdict = seen.verdict();
         assert_eq!(verdict.effects, expected);
         assert_eq!(Some(&verdict.effect), expected.first());
+    }
+
+    #[test]
+    fn a_text_is_entered_if_the_field_has_it_as_typed_and_nothing_else_changed() {
+        let typed = |text: &str, regions: &[Rect]| {
+            let inserted = Some(Inserted { hash: hashed("Ada"), field: area(FIELD) });
+            Seen {
+                action: Act { name: "type", at: None, types: Some(hashed(text)) },
+                regions: regions.to_vec(),
+                page: page(PageChanges { value_changed: true, inserted, ..PageChanges::default() }),
+                ..click()
+            }
+        };
+        assert_effects(typed("Ada", &[FIELD]), &[Effect::ValueChanged, Effect::Confirmed]);
+        assert!(typed("Ada", &[FIELD]).verdict().text_entered);
+        assert!(!typed("Bob", &[FIELD]).verdict().text_entered, "the field has another text");
+        assert!(!typed("Ada", &[FIELD, STATUS]).verdict().text_entered, "a message appeared");
+        let clicked = Seen { action: Act::default(), ..typed("Ada", &[FIELD]) };
+        assert!(!clicked.verdict().text_entered);
+    }
+
+    #[test]
+    fn the_frame_of_a_window_that_becomes_inactive_needs_no_picture() {
+        let frame = Rect { x: 0, y: 0, width: 1280, height: 105 };
+        let terminal = Rect { x: 600, y: 300, width: 500, height: 300 };
+        let (before, after) = (windows(&[window(1, "page")], 1), {
+            let opened = SeenWindow { rect: terminal, ..window(2, "xterm") };
+            windows(&[window(1, "page"), opened], 2)
+        });
+        let seen = Seen {
+            action: Act { name: "launch", at: None, types: None },
+            regions: vec![frame, terminal],
+            windows: Some((before, after)),
+            ..click()
+        };
+        let verdict = seen.verdict();
+        assert_eq!(verdict.effect, Effect::WindowOpened);
+        assert_eq!((verdict.regions, verdict.telling), (vec![frame, terminal], vec![terminal]));
     }
 
     #[test]
@@ -484,7 +553,7 @@ mod tests {
 
     #[test]
     fn a_wheel_that_moves_something_scrolls() {
-        let act = Act { name: "scroll", at: Some((140, 115)) };
+        let act = Act { name: "scroll", at: Some((140, 115)), types: None };
         let seen = Seen { action: act.clone(), regions: vec![FIELD], ..click() };
         assert_effects(seen, &[Effect::Scrolled, Effect::Confirmed]);
         assert_effects(Seen { action: act, ..click() }, &[Effect::NoVisibleChange]);
@@ -496,7 +565,7 @@ mod tests {
         let verdict = Seen { regions: vec![clock], ..click() }.verdict();
         assert_eq!((verdict.effect, verdict.regions), (Effect::NoVisibleChange, vec![]));
         assert_eq!(verdict.in_panels, [clock]);
-        let act = Act { name: "click", at: Some((1240, 780)) };
+        let act = Act { name: "click", at: Some((1240, 780)), types: None };
         let seen = Seen { action: act, regions: vec![clock], ..click() };
         assert_effects(seen, &[Effect::Confirmed]);
     }
@@ -513,7 +582,7 @@ mod tests {
         let changes = PageChanges { mutated, ..PageChanges::default() };
         let seen = Seen { regions: vec![hovered], page: page(changes), ..click() };
         assert_effects(seen, &[Effect::Confirmed]);
-        let moved = Act { name: "mouse_move", at: Some((140, 115)) };
+        let moved = Act { name: "mouse_move", at: Some((140, 115)), types: None };
         let seen = Seen { action: moved, regions: vec![hovered], ..click() };
         assert_effects(seen, &[Effect::Confirmed]);
     }

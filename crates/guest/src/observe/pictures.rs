@@ -1,5 +1,7 @@
 //! Which picture tells what changed: none, a part, or everything.
 
+use std::ops::RangeInclusive;
+
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use helmdeck_display::{
     Display, DisplayError,
@@ -11,11 +13,10 @@ use helmdeck_wire::{
 };
 use parking_lot::Mutex;
 
-/// Pixels around a change that show where it is, and how many there are at least.
-const MARGIN: (i32, i32) = (24, 8);
-/// Models count pictures in tiles. A margin is not worth another tile: these sizes are the most that
-/// fits into one of Gemini, two of it, and one of OpenAI.
-const TILES: [(u32, u32); 3] = [(384, 384), (512, 256), (512, 512)];
+/// Pixels around a change that show where it is.
+const MARGIN: i32 = 24;
+/// The margins that are allowed if they cost fewer tokens.
+const MARGINS: RangeInclusive<i32> = 8..=48;
 /// A part is shown if it is at most this much of everything, in percent.
 const PART: u64 = 70;
 
@@ -116,14 +117,26 @@ impl Shown<'_> {
 fn part(regions: &[Rect], canvas: &Canvas) -> Option<Rect> {
     let whole = canvas.whole();
     let around = regions.iter().copied().reduce(|one, other| one.union(&other))?;
-    let within = |margin: i32| around.inflated(margin).intersection(&whole);
-    let (most, least) = MARGIN;
-    let fits = |tile: (u32, u32)| {
-        let margins = (least..=most).rev().filter_map(within);
-        margins.into_iter().find(|part| part.width <= tile.0 && part.height <= tile.1)
+    let within = |margin: i32| {
+        let part = around.inflated(margin).intersection(&whole)?;
+        Some((tokens(part.width, part.height), margin.abs_diff(MARGIN), part))
     };
-    let part = TILES.into_iter().find_map(fits).or_else(|| within(most))?;
+    let (_, _, part) = MARGINS.filter_map(within).min_by_key(|(tokens, far, _)| (*tokens, *far))?;
     Some(if part.area() * 100 <= whole.area() * PART { part } else { whole })
+}
+
+/// What a picture costs with vendors that count tiles, Gemini 2 and OpenAI before GPT-5.2, together. With the others,
+/// tokens grow with the area.
+fn tokens(width: u32, height: u32) -> u32 {
+    let short = width.min(height);
+    let gemini = if width.max(height) <= 384 {
+        1
+    } else {
+        let tile = (short * 2 / 3).clamp(256, 768);
+        width.div_ceil(tile) * height.div_ceil(tile)
+    };
+    let scaled = |side: u32| (side * 768 / short.max(768)).div_ceil(512);
+    258 * gemini + 170 * scaled(width) * scaled(height)
 }
 
 #[cfg(test)]
@@ -162,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_margin_does_not_cost_another_tile() {
+    fn a_margin_is_the_one_that_costs_the_fewest_tiles() {
         let canvas = Canvas::from_rgba(1920, 1080, &vec![0; 1920 * 1080 * 4]);
         let shown = |width, height| {
             let part = part(&[rect(100, 100, width, height)], &canvas).unwrap();
@@ -173,6 +186,7 @@ mod tests {
         assert_eq!(shown(480, 100), (512, 132));
         assert_eq!(shown(484, 340), (512, 368));
         assert_eq!(shown(600, 340), (648, 388));
+        assert_eq!(shown(620, 450), (680, 510));
         assert_eq!(shown(1160, 960), (1208, 1004));
         assert_eq!(shown(1700, 960), (1920, 1080));
     }

@@ -93,6 +93,12 @@ impl<'a> Shown<'a> {
     }
 }
 
+/// A body with `observe`.
+fn observed(mut body: Value, observe: &str) -> Value {
+    body["observe"] = observe.into();
+    body
+}
+
 #[track_caller]
 fn is(reply: &Value, effect: &str) {
     assert_eq!(reply["effect"], effect, "{reply}");
@@ -130,6 +136,18 @@ async fn a_reply_says_what_an_action_did() {
     is(&reply, "no_visible_change");
     assert_eq!(reply["periodic"][0]["kind"], "caret", "{reply}");
     is(&page.act("type", json!({ "text": "abc" }), json!({})).await, "value_changed");
+    // A text that was entered as typed needs no picture. One that was changed does: an "x" replaces what is selected.
+    let auto = |body: Value| async { page.desk.act("type", observed(body, "auto")).await };
+    let entered = auto(json!({ "text": "d é😀" })).await;
+    assert_eq!(
+        (entered["text_entered"].as_bool(), entered.get("picture")),
+        (Some(true), None),
+        "{entered}"
+    );
+    page.act("key", json!({ "keys": "ctrl+a" }), json!({})).await;
+    let replaced = auto(json!({ "text": "x" })).await;
+    assert_eq!(replaced.get("text_entered"), None, "{replaced}");
+    assert!(replaced["picture"]["width"].as_u64() < Some(400), "{replaced}");
     // A request of the page is awaited, even while nothing is drawn.
     let reply = page.click(SLOW).await;
     is(&reply, "confirmed");

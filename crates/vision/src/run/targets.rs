@@ -93,6 +93,11 @@ pub(super) fn around(at: Pixel, screen: (u32, u32)) -> Rect {
     Edges::of(Rect { x: at.x, y: at.y, width: 1, height: 1 }).within(screen)
 }
 
+/// The part of the screen around rectangles.
+pub(super) fn around_all(rects: &[Rect], screen: (u32, u32)) -> Option<Rect> {
+    rects.iter().copied().map(Edges::of).reduce(Edges::with).map(|edges| edges.within(screen))
+}
+
 #[derive(Clone, Copy)]
 struct Edges {
     left: i64,

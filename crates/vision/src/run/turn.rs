@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     End, PATIENCE_MS, Runner, found, millis, picture_of, shortened,
     stuck::Advice,
-    targets::{Targets, around},
+    targets::{Targets, around, around_all},
     view_of,
 };
 use crate::{
@@ -269,7 +269,10 @@ impl Runner<'_> {
             return self.after_nothing(conversation, action).await;
         }
         let targets = self.targets().await;
-        let changed = seen.picture.as_ref().map(|picture| picture.rect);
+        // An action that entered its text as typed sends no picture.
+        let field =
+            seen.text_entered.and_then(|_| around_all(&seen.regions, conversation.view.screen));
+        let changed = seen.picture.as_ref().map(|picture| picture.rect).or(field);
         if let Some(found) = self.part_with(conversation, &targets, changed).await? {
             let (part, told) = found;
             let dialect = conversation.dialect;
@@ -280,6 +283,11 @@ impl Runner<'_> {
         if let Some(part) = part.and_then(|seen| part_of(seen, conversation)) {
             let told = part.part.map(|rect| prompt::part(&conversation.view, rect));
             return Ok(Some((part, told.unwrap_or_default())));
+        }
+        if let Some(field) = field.filter(|_| !conversation.needs_whole())
+            && let Some((part, told)) = self.crop(conversation, field).await?
+        {
+            return Ok(Some((Picture { suffices: false, ..part }, told)));
         }
         Ok(Some((self.whole(conversation).await?, String::new())))
     }
