@@ -11,6 +11,7 @@ mod network;
 mod pages;
 mod release;
 mod request;
+mod secrets;
 mod words;
 
 use helmdeck_cdp::Event;

@@ -13,10 +13,10 @@
 mod canvas;
 mod driver;
 mod periodic;
-mod prints;
 mod rect;
 mod settle;
 mod shots;
+mod similarity;
 mod source;
 mod window_events;
 mod windows;
@@ -34,10 +34,10 @@ use tokio::sync::{mpsc, oneshot};
 pub use canvas::Canvas;
 pub use driver::Acting;
 pub use periodic::{Kind, Periodic, Tracker};
-pub use prints::{Difference, Prints};
 pub use rect::{MAX_REGIONS, Rect, merged};
 pub use settle::{Activity, Decision, Quiet, Settle};
 pub use shots::{LatePrints, ShotFacts, Shots};
+pub use similarity::{Difference, Prints};
 pub use window_events::WindowEvents;
 pub use windows::{ConnectedProgram, SeenWindow, SeenWindows};
 

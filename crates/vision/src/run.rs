@@ -1,5 +1,6 @@
 //! The loop: look, ask, act, observe, until the goal is verified.
 
+mod aim;
 mod clock;
 mod perform;
 mod stuck;

@@ -3,10 +3,7 @@
 use serde_json::{Map, Value, json};
 use time::{OffsetDateTime, format_description::well_known::Rfc2822};
 
-use super::{
-    har::date,
-    headers::{HIDDEN, Headers},
-};
+use super::{har::date, headers::Headers, secrets::cookie as told};
 
 /// The cookies that were sent.
 pub(super) fn sent(headers: &Headers, secrets: bool) -> Vec<Value> {
@@ -52,10 +49,6 @@ fn pair(text: &str) -> Option<(&str, &str)> {
     (!text.is_empty()).then_some((name, value))
 }
 
-fn told(value: &str, secrets: bool) -> &str {
-    if secrets { value } else { HIDDEN }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,11 +66,11 @@ mod tests {
         ]);
         let expected = json!([{ "name": "a", "value": "1" }, { "name": "b", "value": "x=y" }]);
         assert_eq!(Value::from(sent(&headers, true)), expected);
-        assert_eq!(sent(&headers, false)[1]["value"], HIDDEN);
+        assert_eq!(sent(&headers, false)[1]["value"], "•••");
         let expected = json!([
-            { "name": "s", "value": HIDDEN, "path": "/", "secure": true, "httpOnly": true,
+            { "name": "s", "value": "•••", "path": "/", "secure": true, "httpOnly": true,
               "sameSite": "Lax", "expires": "2026-10-21T07:28:00.000Z" },
-            { "name": "t", "value": HIDDEN },
+            { "name": "t", "value": "•••" },
         ]);
         assert_eq!(Value::from(set(&headers, false)), expected);
         assert_eq!(set(&headers, true)[0]["value"], "secret");

@@ -7,7 +7,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::{prints::Prints, rect::Rect};
+use super::{rect::Rect, similarity::Prints};
 
 /// Limit on remembered pictures.
 const MAX_SHOTS: usize = 64;

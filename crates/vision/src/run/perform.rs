@@ -7,16 +7,13 @@ use tokio::time::sleep;
 
 use super::{End, Runner, millis};
 use crate::{
-    action::{Action, Place},
-    clause::Clause,
-    evidence::{Deed, is_done},
-    eyes::{Acted, Failure, distance},
+    action::Action,
+    evidence::Deed,
+    eyes::{Acted, Failure},
     report::{Step, shown},
     scope::outside,
 };
 
-/// How far a click may miss the element that the instruction names.
-const NEAR: i32 = 48;
 /// How long a screen that cannot be read is left alone before it is read again.
 const BETWEEN: Duration = Duration::from_millis(300);
 /// Effects after which the run may be elsewhere.
@@ -134,36 +131,5 @@ impl Runner<'_> {
         Ok(Some(format!(
             "The browser did not open {last}. A person has allowed it now: try again."
         )))
-    }
-
-    /// Moves a click that narrowly misses the one element that the instruction names, and says its name.
-    async fn aimed(&self, action: &Action) -> (Action, Option<String>) {
-        let Action::Click { at: Some(Place::At(at)), button, count, modifiers } = action else {
-            return (action.clone(), None);
-        };
-        let wanted = self.clauses.iter().filter(|clause| !is_done(clause, &self.deeds));
-        for clause in wanted {
-            let (Clause::Use(element)
-            | Clause::Focus(element)
-            | Clause::Enter { field: Some(element), .. }) = clause
-            else {
-                continue;
-            };
-            let Some((centre, rect)) = self.element(element).await else { continue };
-            match distance(*at, rect) {
-                0 => return (action.clone(), Some(element.name.clone())),
-                1..=NEAR => {
-                    let moved = Action::Click {
-                        at: Some(Place::At(centre)),
-                        button: *button,
-                        count: *count,
-                        modifiers: modifiers.clone(),
-                    };
-                    return (moved, Some(element.name.clone()));
-                }
-                _ => {}
-            }
-        }
-        (action.clone(), None)
     }
 }
