@@ -10,8 +10,8 @@ const RING: i32 = 12;
 const POINTER: i32 = 4;
 /// How far the box with the address of a link may be from the page's corner, and its largest height.
 const STATUS: (i32, u32) = (4, 32);
-/// The height of a window's title bar, with the toolbar of a browser.
-const FRAME: u32 = 100;
+/// The height of the title bar above a window, and of a browser's tabs and toolbar in it.
+const FRAME: (u32, u32) = (32, 90);
 /// The largest part that changes because the pointer left it: a button or a link.
 const HOVERED: u64 = 400 * 150;
 
@@ -221,7 +221,9 @@ impl Seen {
         };
         let active = before.windows.iter().find(|window| Some(window.id) == before.active);
         active.is_some_and(|window| {
-            let frame = Rect { height: window.rect.height.min(FRAME), ..window.rect };
+            let (above, toolbar) = FRAME;
+            let y = window.rect.y.saturating_sub_unsigned(above);
+            let frame = Rect { y, height: above + toolbar, ..window.rect };
             frame.inflated(RING).contains(region) && region.width > window.rect.width / 2
         })
     }
@@ -376,10 +378,11 @@ mod tests {
     fn the_frame_of_a_window_that_becomes_inactive_needs_no_picture() {
         let frame = Rect { x: 0, y: 0, width: 1280, height: 105 };
         let terminal = Rect { x: 600, y: 300, width: 500, height: 300 };
-        let (before, after) = (windows(&[window(1, "page")], 1), {
-            let opened = SeenWindow { rect: terminal, ..window(2, "xterm") };
-            windows(&[window(1, "page"), opened], 2)
-        });
+        let below_its_title = Rect { x: 0, y: 24, width: 1280, height: 748 };
+        let browser = SeenWindow { rect: below_its_title, ..window(1, "page") };
+        let opened = SeenWindow { rect: terminal, ..window(2, "xterm") };
+        let before = windows(std::slice::from_ref(&browser), 1);
+        let after = windows(&[browser, opened], 2);
         let seen = Seen {
             action: Act { name: "launch", at: None, types: None },
             regions: vec![frame, terminal],
