@@ -10,10 +10,11 @@ use std::{
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use futures_util::future::join_all;
 use helmdeck_wire::browser::{Tab, TabId};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::{select, time::timeout};
+use tokio::{join, select, time::timeout};
 
 use self::look::{Look, Placed};
 pub use self::{
@@ -41,6 +42,8 @@ const PICTURE: Duration = Duration::from_secs(5);
 const FORGOTTEN: Duration = Duration::from_secs(120);
 /// Limit on tabs that are asked whether they are visible.
 const MAX_ASKED: usize = 8;
+/// Limit on frames of a page that are asked, too.
+const MAX_FRAMES: usize = 8;
 
 /// An observation of the browser's pages, from the moment before an action.
 pub struct PageWatch {
@@ -90,6 +93,15 @@ struct Looked {
     page: Page,
     frame: Frame,
     look: Look,
+    /// The frames in it.
+    inner: Vec<Frame>,
+    frames: Vec<Look>,
+}
+
+impl Looked {
+    fn placed(&self, on_screen: bool) -> Placed<'_> {
+        Placed { look: &self.look, frames: &self.frames, on_screen }
+    }
 }
 
 impl Browser {
@@ -231,7 +243,7 @@ impl PageWatch {
     }
 
     fn heard(&self, look: &Look) {
-        let placed = Placed { look, on_screen: self.on_screen };
+        let placed = Placed { look, frames: &[], on_screen: self.on_screen };
         let mut latest = self.latest.lock();
         latest.periodic = placed.periodic();
         let now = Instant::now();
@@ -243,11 +255,12 @@ impl PageWatch {
 impl Drop for PageWatch {
     fn drop(&mut self) {
         // The page may be gone, or have been asked already.
-        if let Some(Looked { page, frame, .. }) = self.before.take()
+        if let Some(Looked { page, frame, inner, .. }) = self.before.take()
             && tokio::runtime::Handle::try_current().is_ok()
         {
             helmdeck_task::spawn(async move {
-                ask(&page, &frame, "look", json!(true), ANSWER).await;
+                let all = std::iter::once(&frame).chain(&inner);
+                join_all(all.map(|frame| ask(&page, frame, "look", json!(true), ANSWER))).await;
             });
         }
     }
@@ -290,8 +303,16 @@ async fn visible(running: &Running, tab: Option<&TabId>, begin: Value) -> Option
             Value::Null => ("look", json!(false)),
             begin => ("watch", begin.clone()),
         };
-        let Some(look) = ask(&page, &frame, function, argument, ANSWER).await else { continue };
-        let (is_visible, looked) = (look.visible, Looked { page, frame, look });
+        let mut inner = page.frames();
+        inner.retain(|inner| inner.id != frame.id);
+        inner.truncate(MAX_FRAMES);
+        let asked = ask(&page, &frame, function, argument.clone(), ANSWER);
+        let ask_inner = |frame| ask(&page, frame, function, argument.clone(), ANSWER);
+        let (look, frames) = join!(asked, join_all(inner.iter().map(ask_inner)));
+        let Some(look) = look else { continue };
+        let frames = frames.into_iter().flatten().collect();
+        let is_visible = look.visible;
+        let looked = Looked { page: page.clone(), frame, look, inner, frames };
         if is_visible {
             return Some(looked);
         }

@@ -50,6 +50,16 @@
     return now.endsWith(old.slice(start)) ? now.slice(start, start + added) : null;
   }
 
+  // Whether an element has the focus itself. A frame of another origin, or the host of a closed tree, has it for
+  // something inside.
+  const isFrame = (element) => ['IFRAME', 'FRAME'].includes(get(element, 'tagName'));
+  const NATIVE = new Set(['A', 'AREA', 'BUTTON', 'INPUT', 'SELECT', 'SUMMARY', 'TEXTAREA']);
+  function ownFocus(element) {
+    const name = get(element, 'tagName');
+    if (isFrame(element)) return false;
+    return NATIVE.has(name) || get(element, 'isContentEditable') || call(element, 'hasAttribute', 'tabindex');
+  }
+
   const CLOCK = /^[^\d]{0,20}\d{1,2}:\d{2}(:\d{2})?([.,]\d+)?[^\d]{0,20}$/;
   const MOST = 32;
   let watching = null;
@@ -62,7 +72,7 @@
   // Begins to note mutations, scrolling and input events, and looks at the page.
   function watch({ ms }) {
     unwatch();
-    const seen = { scrolls: 0, inputs: 0, mutated: new Map(), clocks: new Set(), last: 0 };
+    const seen = { scrolls: 0, inputs: 0, focused: new Set(), mutated: new Map(), clocks: new Set(), last: 0 };
     const stops = [];
     const note = (node, clock) => {
       const element = get(node, 'nodeType') === 1 ? node : get(node, 'parentElement');
@@ -103,11 +113,16 @@
         seen.inputs += 1;
         seen.last = performance.now();
       };
+      const focused = ({ target }) => {
+        if (seen.focused.size < MOST && ownFocus(target)) seen.focused.add(target);
+      };
       const options = { capture: true, passive: true };
+      doc.addEventListener('focusin', focused, options);
       doc.addEventListener('scroll', scrolled, options);
       doc.addEventListener('input', typed, options);
       stops.push(() => {
         observer.disconnect();
+        doc.removeEventListener('focusin', focused, options);
         doc.removeEventListener('scroll', scrolled, options);
         doc.removeEventListener('input', typed, options);
       });
@@ -146,6 +161,10 @@
       const own = get(element, 'ownerDocument');
       const { x, y } = all.find((one) => one.doc === own) ?? { x: 0, y: 0 };
       return rect(element, x, y);
+    };
+    const inside = (frame) => {
+      const { x, y, width, height } = place(frame);
+      return { x: x + frame.clientLeft, y: y + frame.clientTop, width, height };
     };
     const shown = ({ x, y, width, height }) =>
       width > 0 && height > 0 && x < innerWidth && y < innerHeight && x + width > 0 && y + height > 0;
@@ -201,7 +220,9 @@
         inserted: added === null ? null : hashed(added),
         value: hashed(`${value ?? ''}\u0000${active.checked ?? ''}\u0000${active.selectedIndex ?? ''}`),
         caret: hashed(`${selection[0]} ${selection[1]}`),
-        rect: place(active),
+        rect: ownFocus(active) ? place(active) : null,
+        // The page of the frame is asked, too.
+        frame: isFrame(active) ? inside(active) : null,
       };
     }
     const seen = watching?.seen;
@@ -216,6 +237,7 @@
     const happened = last();
     if (end) unwatch();
     return {
+      active: document.hasFocus(),
       visible: document.visibilityState === 'visible',
       view: helmdeck.view(),
       size: { width: innerWidth, height: innerHeight },
@@ -223,6 +245,7 @@
       periodic: [...periodic, ...clocks.map((at) => ({ ...at, kind: 'clock', ms: 1000 }))],
       moving: Math.max(0, Math.min(moving, 60000)),
       ago: happened > 0 ? performance.now() - happened : null,
+      focused: [...(seen?.focused ?? [])].filter(connected).map(place).filter(shown),
       scrolls: seen?.scrolls ?? 0,
       inputs: seen?.inputs ?? 0,
       mutated: mutated.filter(shown),

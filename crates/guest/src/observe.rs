@@ -296,6 +296,7 @@ impl Observing {
             page: page.clone(),
             reported,
             focus,
+            carets: changes.iter().flat_map(|changes| carets(&changes.periodic)).collect(),
         };
         Ok(After { settled, changes, verdict: seen.verdict(), page, windows })
     }
@@ -377,6 +378,10 @@ pub fn periodic_on(page: &PageWatch) -> Vec<Periodic> {
         },
     });
     given.collect()
+}
+
+fn carets(periodic: &[Periodic]) -> impl Iterator<Item = Rect> {
+    periodic.iter().filter(|place| place.kind == Kind::Caret).map(|place| place.rect)
 }
 
 /// A picture of the page; `None` if there is none.

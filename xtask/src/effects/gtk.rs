@@ -106,10 +106,8 @@ pub fn cases() -> Vec<Case> {
     focused("entry", "type", Step::type_text("abc"), Fact::Shown);
     focused("entry-filled", "type", Step::type_text("abc"), Fact::Shown);
     focused("entry-password", "type", Step::type_text("abc"), Fact::Shown);
-    focused("entry-full", "type", Step::type_text("x"), Fact::Hidden);
     focused("entry", "backspace", Step::key("BackSpace"), Fact::Hidden);
     focused("text", "type", Step::type_text("abc"), Fact::Shown);
-    focused("text", "return", Step::key("Return"), Fact::Shown);
     focused("text-fixed", "type", Step::type_text("abc"), Fact::Hidden);
     focused("scale", "right", Step::key("Right"), Fact::Shown);
     focused("spin", "up", Step::key("Up"), Fact::Shown);
@@ -117,6 +115,11 @@ pub fn cases() -> Vec<Case> {
     focused("area-idle", "f9", Step::key("F9"), Fact::Shown);
     focused("area-idle", "f8", Step::key("F8"), Fact::Hidden);
     focused("area-idle", "close", Step::key("alt+F4"), Fact::WindowClosed);
+    let line = case("text/return", "text", Step::key("Return"), Fact::Shown).focused();
+    all.push(line.also(&["focus_moved"], "of a new empty line, only the text cursor is visible"));
+    // The focus marks the text, which typing would replace.
+    let full = case("entry-full/type", "entry-full", Step::type_text("x"), Fact::Hidden).focused();
+    all.push(full.before(vec![Step::key("End")]));
     let moves = case("entry-filled/home", "entry-filled", Step::key("Home"), Fact::Focus).focused();
     let moves = moves.before(vec![Step::key("End")]);
     all.push(moves.also(&["confirmed"], "GTK does not tell where a caret is"));

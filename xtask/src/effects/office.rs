@@ -51,9 +51,6 @@ pub fn cases() -> Vec<Case> {
     all.push(case("calc/wheel-at-top", "calc", wheel("up"), Fact::Hidden));
     let cell = Step::at("click").to(Place::Acted(40, 40));
     all.push(case("calc/click", "calc", cell, Fact::Focus).also(&["confirmed"], DRAWN));
-    let close = || vec![Step::key("Escape").with("settle", json!({ "quiet_ms": 500 }))];
-    let find = case("writer/find-and-replace", "writer", Step::key("ctrl+h"), Fact::Dialog);
-    all.push(find.last(close()));
     all
 }
 

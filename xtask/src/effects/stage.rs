@@ -6,14 +6,16 @@ use helmdeck_testkit::{Answer, Client, Desk, eventually};
 use serde_json::{Value, json};
 
 use super::{
-    case::{App, Case, Hand, Place, Step},
+    case::{App, Case, Fact, Hand, Place, Step},
     site::Pages,
 };
 
 /// How long a program may take to start.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A place of the page where nothing is, from its corner.
+/// A place of the page where nothing is, from its corner. Each case clicks elsewhere, or clicks of two quick cases would be
+/// a double click, which marks a word.
 const EMPTY: (i64, i64) = (600, 560);
+const BETWEEN_CLICKS: i64 = 40;
 /// The kind whose action gives the keyboard to the browser itself.
 const ADDRESS_BAR: &str = "address-bar";
 const PROGRAM: &str = include_str!("../../effects/program.py");
@@ -40,6 +42,7 @@ pub struct Stage<'a> {
     /// How many programs were started, and the last one.
     started: u32,
     program: Option<i64>,
+    pages_shown: i64,
 }
 
 type Tried<T> = Result<T, String>;
@@ -55,8 +58,8 @@ impl<'a> Stage<'a> {
             let command = format!("cat > /workspace/{name}");
             desk.exec(json!({ "command": command, "stdin": text })).await;
         }
-        let stage =
-            Self { desk, pages, acted: (0, 0), empty: (1200, 700), started: 0, program: None };
+        let (acted, empty) = ((0, 0), (1200, 700));
+        let stage = Self { desk, pages, acted, empty, started: 0, program: None, pages_shown: 0 };
         stage.desk.focused("Chromium").await;
         stage
     }
@@ -106,7 +109,9 @@ impl<'a> Stage<'a> {
             value.map(|value| value.round() as i64).ok_or(format!("no {name}: {place}"))
         };
         self.acted = (number("x")?, number("y")?);
-        self.empty = (number("left")? + EMPTY.0, number("above")? + EMPTY.1);
+        self.pages_shown += 1;
+        let beside = (self.pages_shown % 2) * BETWEEN_CLICKS;
+        self.empty = (number("left")? + EMPTY.0 + beside, number("above")? + EMPTY.1);
         // The page gets the keyboard, the pointer is away, and all that belongs to loading is drawn.
         let away = Step::at("click").to(Place::Empty).with("settle", json!({}));
         self.step(&away, None).await?;
@@ -213,7 +218,10 @@ impl<'a> Stage<'a> {
     async fn read_log(&self, case: &Case, before: &str) -> Tried<Vec<String>> {
         match case.app {
             App::Chromium => {
-                let script = json!({ "script": "globalThis.log ?? []" });
+                // The page of the case is in the first tab, also behind a new one.
+                let tabs = self.tabs().await?;
+                let tab = tabs.first().and_then(|tab| tab.get("id"));
+                let script = json!({ "script": "globalThis.log ?? []", "tab": tab });
                 let told = self.browser("execute", script).await;
                 let told = told.ok().and_then(|reply| reply.get("result")?.as_array().cloned());
                 let words = told.unwrap_or_default();
@@ -223,6 +231,10 @@ impl<'a> Stage<'a> {
                     && let Some(asked) = log.iter().position(|line| line == "dialog")
                 {
                     log.drain(..=asked);
+                }
+                // No page tells that the browser opened a tab by itself.
+                if case.fact == Fact::TabOpened && tabs.len() > 1 {
+                    log.push("tab_opened".to_owned());
                 }
                 if case.kind == ADDRESS_BAR && self.address_bar_focused().await? {
                     log.push("focus".to_owned());
@@ -279,12 +291,15 @@ impl<'a> Stage<'a> {
 
     /// Leaves one tab.
     pub(super) async fn close_tabs(&self) -> Tried<()> {
-        let listed = self.browser("tabs", json!({})).await?;
-        let tabs = listed.get("tabs").and_then(Value::as_array).cloned().unwrap_or_default();
-        for tab in tabs.iter().skip(1) {
+        for tab in self.tabs().await?.iter().skip(1) {
             self.browser("tabs", json!({ "action": "close", "tab": tab.get("id") })).await?;
         }
         Ok(())
+    }
+
+    async fn tabs(&self) -> Tried<Vec<Value>> {
+        let listed = self.browser("tabs", json!({})).await?;
+        Ok(listed.get("tabs").and_then(Value::as_array).cloned().unwrap_or_default())
     }
 
     async fn settle(&self) -> Tried<()> {

@@ -59,8 +59,6 @@ pub fn cases() -> Vec<Case> {
     all.push(
         case("focus/click-elsewhere", "focus", elsewhere.clone(), Fact::Focus).beside("clock"),
     );
-    let back = case("focus/click-back", "focus", Step::at("click"), Fact::Focus);
-    all.push(back.before(vec![elsewhere.with("settle", json!({ "quiet_ms": 300 }))]));
     all.push(case("cat/close", "cat", Step::key("alt+F4"), Fact::WindowClosed));
     all
 }

@@ -115,7 +115,6 @@ const PRESSED: &[Pressed] = &[
     ("canvas-small", POINT, Fact::Shown),
     ("canvas-outside", POINT, Fact::Hidden),
     ("canvas-offscreen", ONLY_PIXEL, Fact::Hidden),
-    ("canvas-webgl", POINT, Fact::Shown),
     ("frame-button", BY_NAME, Fact::Shown),
     ("frame-button-elsewhere", BY_NAME, Fact::Shown),
     ("frame-idle", BY_NAME, Fact::Focus),

@@ -67,7 +67,6 @@ fn keys() -> Vec<Case> {
     focused("number-up-at-most", "input-number-most", "Up", Fact::Hidden);
     focused("input-backspace", "input-filled", "End BackSpace", Fact::Value);
     focused("input-backspace-empty", "input", "BackSpace", Fact::Hidden);
-    focused("input-home", "input-filled", "End Home", Fact::Hidden);
     focused("input-end", "textarea-filled", "Down", Fact::Focus);
     focused("input-left-empty", "input", "Left", Fact::Hidden);
     focused("textarea-return", "textarea", "Return", Fact::Value);

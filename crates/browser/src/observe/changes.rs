@@ -29,7 +29,7 @@ pub struct PageChanges {
     pub focus_moved: bool,
     /// An element has the focus that did not have it before.
     pub focused: bool,
-    /// Where the elements are that lost and got the focus.
+    /// Where the elements are that lost and got the focus, and those that had it in between.
     pub focus: Vec<Area>,
     /// Where the one is that lost it.
     pub unfocused: Option<Area>,
@@ -58,7 +58,7 @@ impl PageWatch {
         let downloads = self.running.known.downloads.lock().mark();
         changes.download = downloads > self.downloads;
         let Some(after) = after else { return changes };
-        let placed = Placed { look: &after.look, on_screen: self.on_screen };
+        let placed = after.placed(self.on_screen);
         changes.periodic = placed.periodic();
         changes.viewport = placed.viewport();
         let same_document = |before: &&Looked| {
@@ -67,24 +67,30 @@ impl PageWatch {
         let Some(before) = self.before.as_ref().filter(same_document) else { return changes };
         changes.mutated = placed.mutated();
         changes.changed_out_of_view = after.look.hidden > 0;
-        changes.scrolled = after.look.scrolls > 0;
+        let all = || std::iter::once(&after.look).chain(&after.frames);
+        changes.scrolled = all().any(|look| look.scrolls > 0);
+        let was = before.placed(self.on_screen);
         let (old, new) = (before.look.focus, after.look.focus);
-        changes.focus_moved = old.map(|focus| focus.number) != new.map(|focus| focus.number);
+        let focused = |at: &Placed<'_>| {
+            let inside = at.frame().and_then(|(_, frame)| frame.focus);
+            at.look.focus.map(|focus| (focus.number, inside.map(|focus| focus.number)))
+        };
+        changes.focus_moved = focused(&was) != focused(&placed);
         changes.focused = changes.focus_moved && new.is_some();
         let in_place = |differ: fn(&super::look::Focus, &super::look::Focus) -> bool| {
             let both = old.as_ref().zip(new.as_ref()).filter(|_| !changes.focus_moved);
             both.is_some_and(|(old, new)| differ(old, new))
         };
         changes.value_changed =
-            after.look.inputs > 0 || in_place(|old, new| old.value != new.value);
+            all().any(|look| look.inputs > 0) || in_place(|old, new| old.value != new.value);
         let inserted = new.filter(|_| !changes.focus_moved).and_then(|focus| focus.inserted);
         changes.inserted =
             inserted.zip(placed.focus()).map(|(hash, field)| Inserted { hash, field });
         changes.caret_moved = in_place(|old, new| old.caret != new.caret);
         if changes.focus_moved {
-            let before = Placed { look: &before.look, on_screen: self.on_screen };
-            changes.unfocused = before.focus();
-            changes.focus = before.focus().into_iter().chain(placed.focus()).collect();
+            changes.unfocused = was.focus();
+            let both = was.focus().into_iter().chain(placed.focus());
+            changes.focus = both.chain(placed.focused()).collect();
         }
         changes
     }

@@ -57,6 +57,8 @@ pub fn hashed(text: &str) -> u32 {
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Look {
     pub visible: bool,
+    /// Whether the keyboard is in it.
+    pub active: bool,
     view: View,
     size: Size,
     pub focus: Option<Focus>,
@@ -65,6 +67,8 @@ pub(super) struct Look {
     moving: f64,
     /// Milliseconds since the document last changed.
     ago: Option<f64>,
+    /// Where elements are that had the focus meanwhile.
+    focused: Vec<Part>,
     pub scrolls: u32,
     pub inputs: u32,
     /// Where the document changed in view.
@@ -90,15 +94,25 @@ pub(super) struct Focus {
     pub caret: u32,
     /// A hash of the text that was inserted into it.
     pub inserted: Option<u32>,
-    rect: Part,
+    /// Where it is; `None` if something inside has the focus.
+    rect: Option<Part>,
+    /// Where the viewport of the frame is that has the focus.
+    frame: Option<Part>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
-struct Part {
+pub(super) struct Part {
     x: f64,
     y: f64,
     width: f64,
     height: f64,
+}
+
+impl Part {
+    /// A part of a frame, as a part of the page.
+    fn inside(&self, frame: &Self) -> Self {
+        Self { x: self.x + frame.x, y: self.y + frame.y, ..*self }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -125,6 +139,8 @@ impl Look {
 /// A look with its place.
 pub(super) struct Placed<'a> {
     pub look: &'a Look,
+    /// Those of its frames.
+    pub frames: &'a [Look],
     pub on_screen: bool,
 }
 
@@ -142,7 +158,27 @@ impl Placed<'_> {
     }
 
     pub fn focus(&self) -> Option<Area> {
-        self.area(&self.look.focus?.rect)
+        let focus = self.look.focus?;
+        match (focus.rect, self.frame()) {
+            (Some(own), _) => self.area(&own),
+            (None, Some((at, frame))) => self.area(&frame.focus?.rect?.inside(&at)),
+            (None, None) => None,
+        }
+    }
+
+    /// The elements that had the focus meanwhile.
+    pub fn focused(&self) -> Vec<Area> {
+        let inside = self.frame().into_iter().flat_map(|(at, frame)| {
+            frame.focused.iter().map(move |part| part.inside(&at)).collect::<Vec<_>>()
+        });
+        let all = self.look.focused.iter().copied().chain(inside);
+        all.filter_map(|part| self.area(&part)).collect()
+    }
+
+    /// The frame with the keyboard, and where it is.
+    pub fn frame(&self) -> Option<(Part, &Look)> {
+        let at = self.look.focus?.frame?;
+        Some((at, self.frames.iter().find(|frame| frame.active)?))
     }
 
     /// The whole viewport.
@@ -184,16 +220,16 @@ mod tests {
 
     fn look() -> Look {
         serde_json::from_value(json!({
-            "visible": true,
+            "visible": true, "active": true,
             "view": { "scrolled": { "x": 0, "y": 0 }, "corner": { "x": 10, "y": 90 }, "scale": 2 },
             "size": { "width": 400, "height": 300 },
             "focus": { "number": 1, "value": 2, "caret": 3, "inserted": null,
-                "rect": { "x": 20, "y": 30, "width": 100, "height": 20.5 } },
+                "rect": { "x": 20, "y": 30, "width": 100, "height": 20.5 }, "frame": null },
             "periodic": [
                 { "x": 390, "y": -10, "width": 40, "height": 40, "kind": "spinner", "ms": 1000 },
                 { "x": 500, "y": 0, "width": 40, "height": 40, "kind": "video", "ms": 0 },
             ],
-            "moving": 300, "ago": null, "scrolls": 0, "inputs": 0, "mutated": [], "hidden": 0,
+            "moving": 300, "ago": null, "focused": [], "scrolls": 0, "inputs": 0, "mutated": [], "hidden": 0,
         }))
         .unwrap()
     }
@@ -201,13 +237,24 @@ mod tests {
     #[test]
     fn parts_of_a_page_are_clipped_to_the_viewport_and_placed_on_the_screen() {
         let look = look();
-        let placed = Placed { look: &look, on_screen: true };
+        let placed = Placed { look: &look, frames: &[], on_screen: true };
         assert_eq!(placed.focus(), Some(Area { x: 50, y: 150, width: 200, height: 41 }));
         let [spinner] = placed.periodic()[..] else { panic!("{:?}", placed.periodic()) };
         assert_eq!(spinner.area, Area { x: 790, y: 90, width: 20, height: 60 });
         assert_eq!(spinner.period, Duration::from_secs(1));
-        let headless = Placed { look: &look, on_screen: false };
+        let headless = Placed { look: &look, frames: &[], on_screen: false };
         assert_eq!(headless.viewport(), Some(Area { x: 0, y: 0, width: 800, height: 600 }));
+    }
+
+    #[test]
+    fn the_focus_inside_a_frame_of_another_origin_has_its_place_on_the_screen() {
+        let (mut page, frame) = (look(), look());
+        let at = Part { x: 50.0, y: 60.0, width: 300.0, height: 200.0 };
+        page.focus = page.focus.map(|focus| Focus { rect: None, frame: Some(at), ..focus });
+        let placed = |frames| Placed { look: &page, frames, on_screen: true };
+        assert_eq!(placed(&[]).focus(), None);
+        let field = Area { x: 150, y: 270, width: 200, height: 41 };
+        assert_eq!(placed(&[frame]).focus(), Some(field));
     }
 
     #[test]

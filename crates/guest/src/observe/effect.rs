@@ -6,12 +6,16 @@ use helmdeck_wire::observe::Effect;
 
 /// Pixels around an element that its focus ring may change.
 const RING: i32 = 12;
+/// The same, in programs other than the browser, which draw it inside.
+const INNER_RING: i32 = 4;
 /// Pixels around the pointer that belong to what it is on.
 const POINTER: i32 = 4;
 /// How far the box with the address of a link may be from the page's corner, and its largest height.
-const STATUS: (i32, u32) = (4, 32);
+const STATUS: (i32, u32) = (8, 32);
 /// The height of the title bar above a window, and of a browser's tabs and toolbar in it.
 const FRAME: (u32, u32) = (32, 90);
+/// A pixel or two at the corner of an element that was drawn again.
+const SPECK: u64 = 2;
 /// The largest part that changes because the pointer left it: a button or a link.
 const HOVERED: u64 = 400 * 150;
 
@@ -29,6 +33,8 @@ pub struct Seen {
     pub reported: Reported,
     /// What happened to the focus inside the active program, if that is known.
     pub focus: ProgramFocus,
+    /// Where text cursors were drawn during the action.
+    pub carets: Vec<Rect>,
 }
 
 /// What happened to the focus inside a program.
@@ -99,6 +105,7 @@ impl Seen {
             // A click beside every element takes the focus away, which says nothing.
             (true, false) if self.focus_gained() => effects.push(Effect::FocusMoved),
             (false, true) => effects.push(Effect::Confirmed),
+            (false, false) if self.caret_moved() => effects.push(Effect::FocusMoved),
             (_, false) => {}
         }
         if self.title_changed() {
@@ -173,18 +180,29 @@ impl Seen {
         self.focus.moved || self.window_focus_moved() || self.page.as_ref().is_some_and(in_page)
     }
 
+    /// Whether a program drew its text cursor in two places.
+    fn caret_moved(&self) -> bool {
+        let first = self.carets.first();
+        first.is_some_and(|first| self.carets.iter().any(|other| other != first))
+    }
+
     /// Whether all changes show the focus: rings and carets of the elements that lost and got it.
     fn only_focus(&self) -> bool {
         if self.window_focus_moved() || self.focus.moved && self.focus.altered {
             return false;
         }
         let of_page = self.page.iter().flat_map(|page| &page.focus).map(rect);
+        let of_page = of_page.map(|element| element.inflated(RING));
+        let ring = if self.focus.in_browser { RING } else { INNER_RING };
         let of_program = self.focus.lost.into_iter().chain(self.focus.got);
         let rings: Vec<Rect> =
-            of_page.chain(of_program).map(|element| element.inflated(RING)).collect();
+            of_page.chain(of_program.map(|element| element.inflated(ring))).collect();
         self.regions.iter().all(|region| {
-            let ring = rings.iter().any(|ring| ring.contains(region)) && !self.is_written(region);
-            ring || self.is_field_of_browser(region)
+            // Changes of elements next to each other are one region.
+            let near = rings.iter().filter(|ring| ring.intersection(region).is_some()).copied();
+            let ring = near.reduce(|one, other| one.union(&other));
+            let ring = ring.is_some_and(|ring| ring.contains(region)) && !self.is_written(region);
+            ring || region.area() <= SPECK || self.is_field_of_browser(region)
         })
     }
 
@@ -353,6 +371,16 @@ mod tests {
         let verdict = seen.verdict();
         assert_eq!(verdict.effects, expected);
         assert_eq!(Some(&verdict.effect), expected.first());
+    }
+
+    #[test]
+    fn a_text_cursor_in_two_places_has_moved_and_one_that_blinks_has_not() {
+        let caret = |x, height| Rect { x, y: 240, width: 1, height };
+        let seen = |carets: &[Rect]| Seen { carets: carets.to_vec(), page: None, ..click() };
+        assert_effects(seen(&[caret(192, 17), caret(302, 17)]), &[Effect::FocusMoved]);
+        // The next line.
+        assert_effects(seen(&[caret(192, 17), caret(192, 36)]), &[Effect::FocusMoved]);
+        assert_effects(seen(&[caret(192, 17), caret(192, 17)]), &[Effect::NoVisibleChange]);
     }
 
     #[test]

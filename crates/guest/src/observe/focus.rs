@@ -16,6 +16,8 @@ use crate::begin::Guest;
 const BEFORE: Duration = Duration::from_millis(300);
 /// How long the reply may be delayed.
 const AFTER: Duration = Duration::from_millis(200);
+/// A list of tabs has the focus for its tabs, and does not tell which one is chosen.
+const TAB_LIST: u32 = 38;
 /// States that come and go with the focus and the pointer: active, armed, focused.
 const PASSING: u64 = 1 << State::Active as u32 | 1 << 2 | 1 << State::Focused as u32;
 
@@ -88,7 +90,8 @@ fn moved(before: &Program, after: &Program, pointed: bool) -> ProgramFocus {
         lost,
         got: area(new),
         // An element that was not there before is more than a focus.
-        altered: same.map_or(pointed, |same| is_altered(same, new)),
+        altered: same.map_or(pointed, |same| is_altered(same, new))
+            || pointed && new.role == TAB_LIST,
         in_browser: false,
     }
 }
@@ -97,7 +100,11 @@ fn moved(before: &Program, after: &Program, pointed: bool) -> ProgramFocus {
 fn is_altered(before: &Node, after: &Node) -> bool {
     // Of the focused element only numbers are read.
     let number = !after.value.is_empty() && before.value != after.value;
-    number || before.name != after.name || before.states & !PASSING != after.states & !PASSING
+    let size = |node: &Node| node.rect.map(|(_, _, width, height)| (width, height));
+    number
+        || size(before) != size(after)
+        || before.name != after.name
+        || before.states & !PASSING != after.states & !PASSING
 }
 
 fn area(node: &Node) -> Option<Rect> {

@@ -173,6 +173,15 @@ fn a_check_box_that_is_clicked_again_and_again_does_not_blink() {
 }
 
 #[test]
+fn quick_actions_on_the_same_place_make_no_animation() {
+    let mut screen = Screen::new();
+    for nth in 1..40 {
+        screen.cause(nth * 150, TEXT, nth);
+        assert_eq!((screen.last(nth * 150), screen.kinds(nth * 150)), (Some(nth * 150), vec![]));
+    }
+}
+
+#[test]
 fn rare_or_large_changes_are_no_clock() {
     let mut screen = Screen::new();
     let large = Rect { x: 0, y: 0, width: 900, height: 700 };

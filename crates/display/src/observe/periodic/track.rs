@@ -201,9 +201,13 @@ impl Track {
 
     fn steady(&self) -> Option<Kind> {
         let (count, time) = if self.known { STEADY_AGAIN } else { STEADY };
+        // Actions in quick succession make no animation: that goes on without them.
+        let by_itself = |at: &&Instant| self.known || Some(**at) > self.caused;
+        let alone = self.times.iter().rev().take_while(by_itself).count();
         let mut span = Duration::ZERO;
-        let mut changes = 1;
-        for gap in self.gaps().take_while(|gap| *gap <= STEADY_GAP) {
+        let mut changes = alone.min(1);
+        let gaps = self.gaps().take(alone.saturating_sub(1));
+        for gap in gaps.take_while(|gap| *gap <= STEADY_GAP) {
             span += gap;
             changes += 1;
         }
