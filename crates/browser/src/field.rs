@@ -1,4 +1,5 @@
-//! Fields that take no text: select elements and file inputs.
+//! Fields that take no text: select elements and file inputs. The script `element.js` chooses the options and checks the
+//! field.
 
 use std::path::Path;
 

@@ -241,6 +241,7 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
     };
     let outcome = tokio::select! {
         done = timeout(limit, work) => done.unwrap_or_else(|_| Err(too_slow(limit))),
+        // Dropping the work ends its commands in the session (`crates/sessions/src/exec.rs`).
         () = cancel.cancelled() => Err(cancelled()),
         never = shared.tell_progress(&owner, changes) => match never {},
     };

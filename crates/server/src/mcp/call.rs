@@ -14,20 +14,18 @@ use super::{
     catalogue::{Catalogue, Entry, is_named},
     client::Client,
     current_session::created_session,
-    pack_call,
+    pack_call, pictures,
     progress::{self, News},
     reply::{self, Source},
     uri,
 };
 use crate::{
     error::{ApiError, ApiResult},
-    tool::{Effect, Outcome, Payload, Tool, lacks},
+    tool::lacks,
 };
 
 /// Tools that answer with a job.
 const JOB_TOOLS: [&str; 2] = ["pack.start", "pack.result"];
-/// The vendor with the strictest limits: no model scales down what fits its models.
-const STRICTEST: &str = "anthropic";
 
 /// Calls a tool by its MCP name, with progress, until it ends or the client cancels it.
 pub async fn call(
@@ -96,7 +94,7 @@ async fn answer(
         place_started(client, &mut args, used).await?;
     }
     let uri = session.as_ref().and_then(|session| resource_uri(&tool.name, session, &args));
-    let outcome = sized(client, tool, args).await.map_err(explain)?;
+    let outcome = pictures::call(client, tool, args).await.map_err(explain)?;
     let created = (tool.name == "session.create").then(|| created_session(&outcome)).flatten();
     let session = created.or(session);
     follow(client, &tool.name, session.as_ref()).await?;
@@ -126,29 +124,6 @@ async fn place_started(
         // The tool says what is wrong with it.
         _ => Ok(()),
     }
-}
-
-/// Calls a tool; pictures come in a size that model vendors accept, unless the caller chose one.
-async fn sized(client: &Client, tool: &Tool, mut args: Map<String, Value>) -> ApiResult<Outcome> {
-    let schema = tool.schema()?;
-    let may_choose = |args: &Map<String, Value>, field: &str| {
-        schema.field(field).is_some() && args.get(field).is_none_or(Value::is_null)
-    };
-    if may_choose(&args, "max_width") && may_choose(&args, "for") {
-        args.insert("for".to_owned(), json!(STRICTEST));
-    }
-    if args.contains_key("observe") && may_choose(&args, "observe_for") {
-        args.insert("observe_for".to_owned(), json!(STRICTEST));
-    }
-    let lossy = may_choose(&args, "format") && tool.nature.effect == Effect::ReadOnly;
-    let outcome = tool.call(client.call(), args.clone()).await?;
-    let too_large = matches!(&outcome.payload, Payload::Bytes { media_type, bytes }
-        if bytes.len() > reply::MAX_PICTURE && media_type.as_bytes().starts_with(b"image/"));
-    if lossy && too_large {
-        args.insert("format".to_owned(), json!("jpeg"));
-        return tool.call(client.call(), args).await;
-    }
-    Ok(outcome)
 }
 
 /// Where the content of a reply can be read again.

@@ -1,4 +1,4 @@
-//! Pictures and files in replies: as content that models see, or as links to resources.
+//! Pictures and files in replies: their size, and whether they are content that models see or links to resources.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::{Bytes, BytesMut};
@@ -16,6 +16,7 @@ use super::{client::Client, reply::MAX_PICTURE, uri};
 use crate::{
     error::{ApiError, ApiResult},
     media_type,
+    tool::{Effect, Outcome, Payload, Tool},
 };
 
 /// The most pictures of a job in a reply; the others are linked.
@@ -24,6 +25,36 @@ const MOST_PICTURES: usize = 3;
 const MOST_LINKS: usize = 20;
 /// Pictures that vendors accept.
 const FORMATS: [&str; 4] = ["image/gif", "image/jpeg", "image/png", "image/webp"];
+
+/// The vendor with the strictest limits: no model scales down what fits its models.
+const STRICTEST: &str = "anthropic";
+
+/// Calls a tool; pictures come in a size that model vendors accept, unless the caller chose one.
+pub async fn call(
+    client: &Client,
+    tool: &Tool,
+    mut args: Map<String, Value>,
+) -> ApiResult<Outcome> {
+    let schema = tool.schema()?;
+    let may_choose = |args: &Map<String, Value>, field: &str| {
+        schema.field(field).is_some() && args.get(field).is_none_or(Value::is_null)
+    };
+    if may_choose(&args, "max_width") && may_choose(&args, "for") {
+        args.insert("for".to_owned(), json!(STRICTEST));
+    }
+    if args.contains_key("observe") && may_choose(&args, "observe_for") {
+        args.insert("observe_for".to_owned(), json!(STRICTEST));
+    }
+    let lossy = may_choose(&args, "format") && tool.nature.effect == Effect::ReadOnly;
+    let outcome = tool.call(client.call(), args.clone()).await?;
+    let too_large = matches!(&outcome.payload, Payload::Bytes { media_type, bytes }
+        if bytes.len() > MAX_PICTURE && media_type.as_bytes().starts_with(b"image/"));
+    if lossy && too_large {
+        args.insert("format".to_owned(), json!("jpeg"));
+        return tool.call(client.call(), args).await;
+    }
+    Ok(outcome)
+}
 
 /// Takes a picture out of a JSON reply, where a model would read its base64 as text.
 pub fn take(object: &mut Map<String, Value>) -> Option<ContentBlock> {
