@@ -115,6 +115,7 @@ const PRESSED: &[Pressed] = &[
     ("canvas-small", POINT, Fact::Shown),
     ("canvas-outside", POINT, Fact::Hidden),
     ("canvas-offscreen", ONLY_PIXEL, Fact::Hidden),
+    ("canvas-bitmap", POINT, Fact::Shown),
     ("frame-button", BY_NAME, Fact::Shown),
     ("frame-button-elsewhere", BY_NAME, Fact::Shown),
     ("frame-idle", BY_NAME, Fact::Focus),
