@@ -82,6 +82,16 @@ impl PackError {
         self
     }
 
+    /// The error with a code that jobs end with.
+    pub fn of_job(mut self) -> Self {
+        let code = job_code(self.body.error);
+        if code != self.body.error {
+            let retryable = self.body.retry_after_s.is_some() || code.is_transient();
+            (self.body.error, self.body.retryable) = (code, Some(retryable));
+        }
+        self
+    }
+
     /// The code.
     pub fn code(&self) -> ErrorCode {
         self.body.error
@@ -90,6 +100,52 @@ impl PackError {
     /// The error as clients see it.
     pub fn body(&self) -> &ErrorBody {
         &self.body
+    }
+}
+
+/// The code that a job ends with when a part of helmdeck fails with `code`. Jobs have few codes, which the
+/// guide lists; the message says what exactly happened.
+pub fn job_code(code: ErrorCode) -> ErrorCode {
+    use ErrorCode::*;
+    match code {
+        InvalidInput | SessionUnavailable | CommandNotFound | NotDesktopMode | ControlHeld
+        | ControlTaken | Forbidden | CredentialInvalid | SchemaMismatch | EgressDenied
+        | NoModelKey | NotReady | HandlerFailed | InvalidOutput | ArtifactNotFound
+        | ArtifactFailed | QuotaExceeded | Timeout | ResourceExhausted | DiskFull | Cancelled
+        | Internal => code,
+
+        InvalidJson | PayloadTooLarge | InvalidRole | MethodNotAllowed | MissingSessionId
+        | InvalidExtension | InvalidButton | InvalidCoordinates | InvalidKeys | MissingKeys
+        | InvalidDirection | InvalidAmount | InvalidRegion | InvalidModifier | MissingModifiers
+        | MissingText | InvalidText | InvalidSeconds | InvalidGeometry | InvalidFormat
+        | MissingCommand | MissingWindowId | InvalidWindowId | MissingUrl | MissingScript
+        | MissingSelector | InvalidSelector | InvalidPath | FileNotFound | RangeNotSatisfiable
+        | FileExists | NotAFile | FileDenied | UnknownPack | UnknownJob | ModelNotFound
+        | Duplicate | InvalidPlaintextB64 | MissingSubject | InvalidLink => InvalidInput,
+
+        NotFound | SessionStarting | SessionEnded | SessionOutdated | CapacityReached
+        | CreateFailed | GuestLost | DisplayLost | BrowserLost | BrowserRestarted
+        | CdpUnavailable | AlreadyAttached | ProfileInUse | Overloaded | Unavailable => {
+            SessionUnavailable
+        }
+
+        WindowNotFound | FocusRefused | ElementNotFound | ElementNotActionable | TargetNotFound
+        | TargetAmbiguous | ExpectationFailed | TabNotFound => SchemaMismatch,
+
+        PictureTooLarge | CommandFailed | NavigationFailed | ScriptFailed | HostNotFound
+        | ConnectionRefused | PageCrashed | ProviderError | SessionAttached | PortInUse => {
+            HandlerFailed
+        }
+
+        MissingCredentials | InvalidCredentials | MissingBearer | InvalidToken | Csrf
+        | ForeignOrigin | InvalidTicket | NotDriving | PersonRequired | ForwardDenied => Forbidden,
+
+        TicketInUse | TooManyConnections | TooManyAttempts | TaskLimitReached | QuotaReached
+        | RateLimited | BudgetExceeded => QuotaExceeded,
+
+        Private => ControlHeld,
+        VisionRunning => NotReady,
+        OutOfMemory | SessionDiskFull => ResourceExhausted,
     }
 }
 
@@ -193,6 +249,52 @@ mod tests {
             (ErrorCode::SessionUnavailable, Some(true))
         );
         assert_eq!((full.body().retry_after_s, full.body().retry_after), (Some(5), Some(5)));
+    }
+
+    /// The lines of the guide's table of errors: code, and whether to try again.
+    fn documented() -> Vec<(String, bool)> {
+        let guide = include_str!("../../../docs/packs-guide.md");
+        let table = guide.split("\n## Errors\n").nth(1).unwrap();
+        let rows = table.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
+        let mut listed = Vec::new();
+        for row in rows.take_while(|line| line.starts_with('|')) {
+            let cells: Vec<_> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+            let [codes, again, meaning] = cells[..] else { panic!("three cells: {row}") };
+            assert!(["yes", "no"].contains(&again) && !meaning.is_empty(), "{row}");
+            for code in codes.split(", ") {
+                listed.push((code.trim_matches('`').to_owned(), again == "yes"));
+            }
+        }
+        listed
+    }
+
+    #[test]
+    fn every_code_that_a_job_ends_with_is_in_the_guide_with_whether_to_try_again() {
+        let documented = documented();
+        let mut codes = Vec::new();
+        for code in ErrorCode::ALL {
+            let error = PackError::new(*code, "x").of_job();
+            let row = documented.iter().find(|(name, _)| name == error.code().as_str());
+            let (_, again) = row.unwrap_or_else(|| panic!("{code} ends as {}", error.code()));
+            assert_eq!(error.body().retryable, Some(*again), "{code} ends as {}", error.code());
+            assert_eq!(job_code(error.code()), error.code(), "{code}");
+            codes.push(error.code().as_str());
+        }
+        for (name, _) in &documented {
+            assert!(codes.contains(&name.as_str()), "no job ends with {name}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_a_guest_keeps_its_message_and_hint_as_an_error_of_a_job() {
+        let body = ErrorBody::new(ErrorCode::BrowserRestarted, "the browser crashed");
+        let error = PackError::from(ErrorBody { hint: Some("again".to_owned()), ..body }).of_job();
+        assert_eq!(error.code(), ErrorCode::SessionUnavailable);
+        assert_eq!(
+            (error.to_string().as_str(), error.body().retryable),
+            ("the browser crashed", Some(true))
+        );
+        assert_eq!(error.body().hint.as_deref(), Some("again"));
     }
 
     #[test]

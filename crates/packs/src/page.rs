@@ -96,21 +96,11 @@ pub fn explain(error: PackError) -> PackError {
         ErrorCode::EgressDenied => {
             PackError::new(ErrorCode::EgressDenied, format!("egress denied: {message}"))
         }
-        ErrorCode::NavigationFailed
-        | ErrorCode::HostNotFound
-        | ErrorCode::ConnectionRefused
-        | ErrorCode::ScriptFailed
-        | ErrorCode::PageCrashed
-        | ErrorCode::PictureTooLarge => PackError::failed(message),
-        ErrorCode::ElementNotFound | ErrorCode::ElementNotActionable => {
-            PackError::new(ErrorCode::SchemaMismatch, message)
-        }
         ErrorCode::InvalidSelector => PackError::invalid("selector", message),
         ErrorCode::InvalidKeys => PackError::invalid("keys", message),
-        ErrorCode::BrowserLost | ErrorCode::CdpUnavailable => {
-            PackError::new(ErrorCode::SessionUnavailable, message)
-        }
-        _ => return error,
+        // The next step may work, so it is not a lost session yet.
+        ErrorCode::BrowserRestarted => return error,
+        _ => return error.of_job(),
     };
     match &error.body().hint {
         Some(hint) => new.hint(hint),

@@ -1,5 +1,7 @@
 //! What a clone contains: files, README, entry points, documentation.
 
+use std::collections::BTreeSet;
+
 use helmdeck_wire::exec::Exec;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -70,6 +72,17 @@ struct Readme {
     truncated: bool,
 }
 
+impl Readme {
+    fn begins_with(path: &str, text: &str) -> Self {
+        let content = text.chars().scan(0, |size, c| {
+            *size += c.len_utf8();
+            (*size <= MAX_README).then_some(c)
+        });
+        let truncated = text.len() > MAX_README;
+        Self { path: path.to_owned(), content: content.collect(), truncated }
+    }
+}
+
 /// A file that says how a project is built or described.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 struct Entrypoint {
@@ -110,13 +123,10 @@ pub async fn overview(context: &Context, clone_path: &str) -> PackResult<Overvie
     let readme = match path {
         Some(path) => {
             let inner = format!("./{path}");
-            let text = context.output(run(&["head", "-c", "4100", "--", &inner])).await?;
-            let truncated = text.len() > MAX_README;
-            let content = text.chars().scan(0, |size, c| {
-                *size += c.len_utf8();
-                (*size <= MAX_README).then_some(c)
-            });
-            Some(Readme { path: path.to_owned(), content: content.collect(), truncated })
+            let read = context.exec(run(&["head", "-c", "4100", "--", &inner])).await?;
+            // It may be a link to nothing, or a submodule.
+            let text = read.stdout.filter(|_| read.exit_code == Some(0));
+            text.map(|text| Readme::begins_with(path, &text))
         }
         None => None,
     };
@@ -126,11 +136,9 @@ pub async fn overview(context: &Context, clone_path: &str) -> PackResult<Overvie
 /// Describes a list of files, those near the root first.
 fn describe(files: &[&str], readme: Option<Readme>) -> Overview {
     let ends = |name: &str, endings: &[&str]| endings.iter().any(|end| name.ends_with(end));
-    let folder = |name: &str| name.split_once('/').map(|(folder, _)| folder.to_ascii_lowercase());
-    let doc_folders: Vec<_> = DOC_FOLDERS
-        .iter()
-        .filter(|doc| files.iter().any(|name| folder(name).as_deref() == Some(**doc)))
-        .collect();
+    let is_doc = |folder: &&str| DOC_FOLDERS.contains(&folder.to_ascii_lowercase().as_str());
+    let folders = files.iter().filter_map(|name| Some(name.split_once('/')?.0));
+    let doc_folders: BTreeSet<_> = folders.filter(is_doc).collect();
     let doc_file_count = files.iter().filter(|name| ends(name, &DOC_ENDINGS)).count();
     let code_file_count = files.iter().filter(|name| ends(name, &CODE_ENDINGS)).count();
     let entrypoints =
@@ -139,10 +147,17 @@ fn describe(files: &[&str], readme: Option<Readme>) -> Overview {
             let (_, kind) = ENTRYPOINTS.iter().find(|(known, _)| *known == name)?;
             Some(Entrypoint { path: (*path).to_owned(), kind: (*kind).to_owned() })
         });
+    // Only patterns that find something.
+    let hints_in = |start: &str| {
+        let found =
+            |end: &&&str| files.iter().any(|name| name.starts_with(start) && name.ends_with(**end));
+        let found: Vec<_> = DOC_ENDINGS.iter().filter(found).collect();
+        found.into_iter().map(|end| format!("{start}**/*{end}")).collect::<Vec<_>>()
+    };
     let mut doc_hints: Vec<_> =
-        doc_folders.iter().map(|folder| format!("{folder}/**/*.md")).collect();
-    if doc_hints.is_empty() && doc_file_count > 0 {
-        doc_hints.push("**/*.md".to_owned());
+        doc_folders.iter().flat_map(|folder| hints_in(&format!("{folder}/"))).collect();
+    if doc_hints.is_empty() {
+        doc_hints = hints_in("");
     }
     Overview {
         files: files.len(),
@@ -182,6 +197,18 @@ mod tests {
         let signals = &overview.signals;
         assert_eq!((signals.doc_file_count, signals.code_file_count), (2, 1));
         assert!(signals.has_docs_dir && signals.has_code && !signals.sparse && !signals.has_readme);
+    }
+
+    #[test]
+    fn hints_have_the_endings_that_occur_and_find_files() {
+        let files = ["content/a/b.adoc", "content/c.rst", "Docs/x.md", "examples/main.rs", "n.txt"];
+        let hints = describe(&files, None).doc_hints;
+        assert_eq!(hints, ["Docs/**/*.md", "content/**/*.rst", "content/**/*.adoc"]);
+        for hint in &hints {
+            let glob = crate::glob::Glob::parse(hint).unwrap();
+            assert!(files.iter().any(|file| glob.matches(file)), "{hint}");
+        }
+        assert_eq!(describe(&["src/a.rs", "a/b.rst"], None).doc_hints, ["**/*.rst"]);
     }
 
     #[test]

@@ -117,6 +117,9 @@ macro_rules! error_codes {
         pub enum ErrorCode { $(#[doc = $doc] $variant,)* }
 
         impl ErrorCode {
+            /// Every code.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
             /// The code as it is written in an error body.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }

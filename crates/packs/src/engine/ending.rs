@@ -13,7 +13,7 @@ use super::{
     Shared, audited,
     run::{Origin, Turn},
 };
-use crate::PackResult;
+use crate::{PackError, PackResult};
 
 /// How long the store may take to record the end of a job. Its own limits are shorter.
 const SAVE: Duration = Duration::from_secs(20);
@@ -32,7 +32,7 @@ pub async fn finish(shared: &Arc<Shared>, turn: Turn, outcome: PackResult<Value>
         job.message.clone_from(&progress.message);
         job.artifacts.clone_from(&progress.artifacts);
     }
-    match outcome {
+    match outcome.map_err(PackError::of_job) {
         Ok(output) => {
             job.state = JobState::Completed;
             job.progress = 100;

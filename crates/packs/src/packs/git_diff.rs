@@ -67,11 +67,13 @@ pub fn pack() -> Pack {
 async fn run(context: Context, input: Input) -> PackResult<Output> {
     let clone = &input.clone_path;
     // New files are in a difference only if the index knows them; a copy of the index leaves the real
-    // one as it is.
+    // one as it is. Without a commit, everything is new.
     let script = "set -e; export GIT_INDEX_FILE=\"$(mktemp)\"; trap 'rm -f \"$GIT_INDEX_FILE\"' EXIT; \
                   cp \"$(git rev-parse --git-path index)\" \"$GIT_INDEX_FILE\" 2>/dev/null || \
                   rm -f \"$GIT_INDEX_FILE\"; if [ \"$1\" = false ]; then git add --all --intent-to-add; fi; \
-                  shift; git diff --no-ext-diff --no-textconv --no-color \"$@\"";
+                  shift; if [ \"$1\" = HEAD ] && ! git rev-parse --verify --quiet HEAD >/dev/null; then \
+                  shift; set -- \"$(git hash-object -t tree /dev/null)\" \"$@\"; fi; \
+                  git diff --no-ext-diff --no-textconv --no-color \"$@\"";
     let staged = input.staged.to_string();
     let diff = |words: &[&str]| {
         let mut exec = git(clone, []);

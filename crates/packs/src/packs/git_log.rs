@@ -72,11 +72,17 @@ pub fn pack() -> Pack {
         })
 }
 
+/// What git says about a branch without a commit.
+const NO_COMMITS: &str = "does not have any commits yet";
+
 async fn run(context: Context, input: Input) -> PackResult<Output> {
     let clone = &input.clone_path;
     let number = format!("-{}", input.count);
     let exec = git(clone, ["log", &number, "--no-color", "--format=%H%x1f%an%x1f%cI%x1f%s"]);
-    let text = clone.output(&context, exec).await?;
+    let text = match clone.output(&context, exec).await {
+        Err(error) if error.to_string().contains(NO_COMMITS) => String::new(),
+        text => text?,
+    };
     let commits: Vec<_> = text.lines().filter_map(parse).collect();
     let line =
         |it: &Commit| format!("{} {}", it.commit.get(..10).unwrap_or(&it.commit), it.subject);

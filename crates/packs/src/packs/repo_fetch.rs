@@ -39,7 +39,7 @@ struct Input {
     #[schemars(length(min = 1, max = 200), regex(pattern = r"^[A-Za-z0-9._/][A-Za-z0-9._/-]*$"))]
     #[schemars(extend("x-expected" = "a branch, tag or commit id"))]
     reference: Option<String>,
-    /// How many commits of history; 0 for all of them.
+    /// How many commits of history; 0 for all of them. `git.log` shows no more than these.
     #[serde(default = "depth")]
     #[schemars(range(max = 1_000_000))]
     depth: u32,
@@ -60,8 +60,9 @@ struct Output {
     /// The branch that is checked out; the commit id if no branch is.
     #[serde(rename = "ref")]
     reference: String,
-    /// The commit that is checked out.
-    commit: String,
+    /// The commit that is checked out; absent if the repository has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
     /// Where the clone is. Pass it to `fs.*`, `git.*`, `cmd.run`, `repo.map` and `repo.push`.
     clone_path: String,
     /// The session that has the clone. Pass it as `_session_id`.
@@ -110,10 +111,13 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
         env: git_environment(),
         ..command(words.iter().copied())
     };
-    let commit = context.output(in_clone(&["git", "rev-parse", "HEAD"])).await?.trim().to_owned();
+    // Fails if the repository is empty.
+    let head = context.exec(in_clone(&["git", "rev-parse", "--verify", "--quiet", "HEAD"])).await?;
+    let commit = head.stdout.filter(|_| head.exit_code == Some(0));
+    let commit = commit.map(|commit| commit.trim().to_owned());
     let branch = context.output(in_clone(&["git", "branch", "--show-current"])).await?;
     let reference = match branch.trim() {
-        "" => commit.clone(),
+        "" => commit.clone().unwrap_or_default(),
         branch => branch.to_owned(),
     };
     let overview = overview(&context, &clone_path).await?;
