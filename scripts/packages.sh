@@ -43,9 +43,10 @@ runtime curl                       used by make up, and by the examples
 runtime jq                         reads JSON in scripts and examples
 runtime git                        repositories in a session
 runtime openssh-client             git by SSH, with keys of the vault
+runtime python3                    runs Python in sessions, scripts and examples
 build   build-essential            C compiler, linker and make for crates with C parts
 code    nodejs                     runs JavaScript: node.run
-code    python3                    runs Python: python.run
+code    python3                    the same, for servers set up by hand
 documents poppler-utils            reads PDF: doc.parse and doc.ocr
 documents tesseract-ocr            recognizes the text of pictures: doc.ocr and doc.parse
 documents tesseract-ocr-eng        its English data; other languages are tesseract-ocr-LANGUAGE

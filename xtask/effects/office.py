@@ -15,7 +15,7 @@ PIPE = "pipe,name=effects;urp;StarOffice.ComponentContext"
 REGISTRY = "file:///usr/lib/libreoffice/share/.registry"
 USER = "${$BRAND_BASE_DIR/program/bootstraprc:UserInstallation}/user/registrymodifications.xcu"
 LAYERS = "-env:CONFIGURATION_LAYERS=xcsxcu:%s res:%s user:!%s" % (REGISTRY, REGISTRY, USER)
-START = ["soffice", "--norestore", "--nologo", "--nodefault", "--accept=" + PIPE, LAYERS]
+OPTIONS = ["--norestore", "--nologo", "--nodefault", "--accept=" + PIPE, LAYERS]
 
 
 def connect(tries):
@@ -33,7 +33,7 @@ def running():
     there = connect(1)
     if there is None:
         said = open("/tmp/soffice.log", "w")
-        subprocess.Popen(START, start_new_session=True, stdout=said, stderr=said)
+        subprocess.Popen(["soffice", *OPTIONS], start_new_session=True, stdout=said, stderr=said)
         there = connect(150)
     return there or sys.exit("LibreOffice does not answer: " + open("/tmp/soffice.log").read())
 

@@ -5,18 +5,18 @@ mod case;
 mod goals;
 mod gtk;
 mod office;
+mod oracle;
 mod site;
 mod stage;
 mod table;
 mod terminal;
+mod testbed;
 mod web;
 mod web_more;
 
 use std::{ffi::OsString, process::ExitCode, time::Instant};
 
-use helmdeck_testkit::{Client, Server, Site};
-
-use self::{case::Fact, site::Pages, stage::Stage, table::Judged};
+use self::{case::Fact, stage::Stage, table::Judged, testbed::Testbed};
 pub use self::{
     case::{App, Case},
     table::Table,
@@ -71,13 +71,11 @@ pub fn run(args: &[OsString]) -> ExitCode {
     }
     let Ok(runtime) = tokio::runtime::Runtime::new() else { return ExitCode::FAILURE };
     let passed = runtime.block_on(async {
-        let server = Server::start_with(&[Site::REACHABLE]);
-        let client = server.client("effects", "sessions:*");
-        let pages = Pages::start().await;
+        let testbed = Testbed::start().await;
         if let Some(times) = options.goals {
-            return goals::run(&client, &pages, times).await;
+            return goals::run(&testbed, times).await;
         }
-        let table = perform(&client, &pages, &cases).await;
+        let table = perform(&testbed, &cases).await;
         println!("{table}");
         table.passes()
     });
@@ -124,7 +122,7 @@ pub fn select(options: &Options) -> Vec<Case> {
 }
 
 /// Performs cases one after the other, and judges the replies.
-async fn perform(client: &Client, pages: &Pages, cases: &[Case]) -> Table {
+async fn perform(testbed: &Testbed, cases: &[Case]) -> Table {
     let mut table = Table::default();
     let mut stage: Option<Stage<'_>> = None;
     let mut app = None;
@@ -137,7 +135,7 @@ async fn perform(client: &Client, pages: &Pages, cases: &[Case]) -> Table {
         app = Some(case.app);
         let mut current = match stage.take() {
             Some(stage) => stage,
-            None => Stage::open(client, pages).await,
+            None => Stage::open(testbed).await,
         };
         let began = Instant::now();
         let judged = Judged::new(case, current.perform(case).await);
@@ -159,8 +157,6 @@ async fn perform(client: &Client, pages: &Pages, cases: &[Case]) -> Table {
 
 /// Performs the selected cases on their own server.
 pub async fn check(options: &Options) -> Table {
-    let server = Server::start_with(&[Site::REACHABLE]);
-    let client = server.client("effects", "sessions:*");
-    let pages = Pages::start().await;
-    perform(&client, &pages, &select(options)).await
+    let testbed = Testbed::start().await;
+    perform(&testbed, &select(options)).await
 }

@@ -2,10 +2,11 @@
 //!
 //! A dependency that no list names is installed on its author's machine, so it is not noticed there.
 //! This command creates a system with debootstrap, enters it with `pivot_root`, and gives it only the
-//! Rust toolchain and access to the package registries.
+//! Rust toolchain, cargo-nextest and access to the package registries.
 
 mod access;
 mod plan;
+mod readme;
 mod summary;
 mod system;
 
@@ -51,10 +52,10 @@ fn attempt(root: &Path, plan: &Plan) -> Result<Vec<Outcome>, String> {
     for step in &plan.steps {
         let began = Instant::now();
         let log = plan.log(*step);
-        let exit = system.run(step.script(), &log)?;
+        let exit = system.run(&step.script(plan)?, &log)?;
         let text = std::fs::read_to_string(&log).unwrap_or_default();
         let counts = match step {
-            Step::Packages | Step::Up => String::new(),
+            Step::Prerequisites | Step::Packages | Step::Up => String::new(),
             Step::Test => summary::counts(&text),
         };
         outcomes.push(Outcome::new(step.name(), began.elapsed(), exit, counts));

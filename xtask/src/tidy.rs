@@ -8,6 +8,7 @@ use std::path::Path;
 
 mod architecture;
 mod decisions;
+mod figures;
 mod layers;
 mod length;
 mod licences;
@@ -110,6 +111,7 @@ fn check_repository(repository: &Repository, report: &mut Report) {
     quoted::check(repository, report);
     promises::check(repository, report);
     decisions::check(repository, report);
+    figures::check(repository, report);
     todo::check(repository, report);
     words::check(repository, report);
     prose::check(repository, report);

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 pub use self::{mind::Kind, table::Table, task::Task, tasks::all};
 use self::{
-    mind::Mind,
+    mind::ScriptedModel,
     pages::Pages,
     provider::Provider,
     stage::{Map, Stage, Tried, read},
@@ -133,14 +133,14 @@ pub fn select(options: &Options) -> Vec<Task> {
 }
 
 /// A server whose models are ours.
-struct Theatre {
+struct TrialServer {
     server: Server,
     model_only: bool,
     provider: Provider,
     pages: Pages,
 }
 
-impl Theatre {
+impl TrialServer {
     async fn open(model_only: bool) -> Option<Self> {
         let provider = Provider::start().await.ok()?;
         let mut env = provider.environment();
@@ -151,9 +151,9 @@ impl Theatre {
         Some(Self { server, model_only, provider, pages: Pages::start().await })
     }
 
-    fn mind(&self, kind: Kind, task: &Task, session: &str) -> Mind {
+    fn mind(&self, kind: Kind, task: &Task, session: &str) -> ScriptedModel {
         let client = self.server.client("mind", "admin");
-        Mind::new(kind, task, Map::new(client, session), &self.pages.elsewhere())
+        ScriptedModel::new(kind, task, Map::new(client, session), &self.pages.elsewhere())
     }
 
     /// Performs a task in the product's loop.
@@ -214,11 +214,11 @@ impl How {
 /// Performs what the options select, on its own server.
 pub async fn check(options: &Options) -> Table {
     let mut table = Table::new(options.model_only);
-    let Some(theatre) = Theatre::open(options.model_only).await else {
+    let Some(trial_server) = TrialServer::open(options.model_only).await else {
         println!("no address is free");
         return table;
     };
-    let client = theatre.server.client("tasks", "admin");
+    let client = trial_server.server.client("tasks", "admin");
     let tasks = select(options);
     let product = options.kinds.iter().map(|kind| How::Product(*kind));
     let kinds = Kind::ALL.iter().map(|(kind, ..)| *kind).filter(|kind| {
@@ -238,9 +238,9 @@ pub async fn check(options: &Options) -> Table {
         for (index, task) in tasks.iter().enumerate() {
             let mut current = match stage.take() {
                 Some(stage) => stage,
-                None => Stage::open(&client, &theatre.pages).await,
+                None => Stage::open(&client, &trial_server.pages).await,
             };
-            let trial = theatre.perform(&mut current, how, task).await;
+            let trial = trial_server.perform(&mut current, how, task).await;
             let trial = trial.unwrap_or_else(Trial::broken);
             println!(
                 "{} {}/{} {}: {}",
@@ -266,7 +266,7 @@ pub async fn check(options: &Options) -> Table {
         }
     }
     if options.inject {
-        lures::perform(&theatre, &client, &mut table).await;
+        lures::perform(&trial_server, &client, &mut table).await;
     }
     table
 }

@@ -19,7 +19,7 @@ const OVERHEAD: usize = 110;
 
 /// Limits of a tree.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct TreeLimits {
     /// Maximum number of elements.
     pub nodes: usize,
     /// Maximum size of the elements in bytes.
@@ -109,7 +109,7 @@ fn is_kept(scene: &Scene, element: &Element) -> bool {
 
 impl Past {
     /// Makes a tree, and remembers what is sent of it.
-    pub fn tree(&mut self, parts: Parts, since: Option<u64>, limits: Limits) -> Tree {
+    pub fn tree(&mut self, parts: Parts, since: Option<u64>, limits: TreeLimits) -> Tree {
         let Parts { windows, focus, mut nodes, only } = parts;
         let before = since.and_then(|id| self.trees.iter().find(|(known, _)| *known == id));
         let delta = before.is_some();
@@ -148,7 +148,7 @@ fn fingerprint(node: &TreeNode) -> u64 {
 
 /// Leaves out what exceeds the limits: texts and groups first, then what is lowest on the screen's
 /// stack. Returns whether anything was left out.
-fn cut(nodes: &mut Vec<TreeNode>, limits: Limits) -> bool {
+fn cut(nodes: &mut Vec<TreeNode>, limits: TreeLimits) -> bool {
     let mut ranked: Vec<(bool, usize, usize)> = nodes
         .iter()
         .enumerate()
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use crate::scene::Surface;
 
-    const ALL: Limits = Limits { nodes: 1000, bytes: 1_000_000 };
+    const ALL: TreeLimits = TreeLimits { nodes: 1000, bytes: 1_000_000 };
 
     fn scene(elements: &[(&str, &str, Option<usize>)]) -> Scene {
         let screen = Rect { x: 0, y: 0, width: 100, height: 100 };
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn what_limits_left_out_comes_with_the_next_delta() {
         let scene = scene(&[("button", "A", None), ("button", "B", None), ("button", "C", None)]);
-        let (mut past, few) = (Past::default(), Limits { nodes: 1, ..ALL });
+        let (mut past, few) = (Past::default(), TreeLimits { nodes: 1, ..ALL });
         let mut tree = |since| past.tree(parts(&scene), since, few);
         let first = tree(None);
         assert!(first.truncated && lines(&first.nodes) == ["<button A"]);
@@ -290,7 +290,7 @@ mod tests {
             ("link", "d", None),
         ];
         let tree = |nodes_limit, bytes| {
-            let limits = Limits { nodes: nodes_limit, bytes };
+            let limits = TreeLimits { nodes: nodes_limit, bytes };
             Past::default().tree(parts(&scene(&elements)), None, limits)
         };
         let few = tree(3, 100_000);

@@ -30,7 +30,7 @@ use tokio::{select, sync::watch};
 
 use self::current::KnownBrowser;
 use crate::{
-    BrowserError, Incoming, address::addressed, emulation::Emulating, events::Listeners,
+    BrowserError, DownloadFiles, address::addressed, emulation::Emulating, events::Listeners,
     page_action::PageAction, private::SignIn, record::Records, running::Owner,
     site_limit::SiteLimit,
 };
@@ -49,7 +49,7 @@ pub struct Browser {
 pub(crate) struct Shared {
     current: Arc<Current>,
     /// `None` if the browser is attached.
-    incoming: Option<Arc<Incoming>>,
+    download_files: Option<Arc<DownloadFiles>>,
     /// All known browsers. The first call that needs a browser initializes its state.
     met: Mutex<Vec<KnownBrowser>>,
     pictures: AtomicU64,
@@ -104,10 +104,10 @@ impl Browser {
         let (met, pictures) = (Mutex::default(), AtomicU64::new(0));
         let (records, emulating) = (Arc::default(), Arc::new(emulating));
         let (followed, on_screen) = (AtomicBool::new(false), AtomicBool::new(false));
-        let incoming = home.map(|home| Arc::new(Incoming::new(home)));
+        let download_files = home.map(|home| Arc::new(DownloadFiles::new(home)));
         let shared = Shared {
             current,
-            incoming,
+            download_files,
             met,
             pictures,
             records,
@@ -149,8 +149,8 @@ impl Browser {
     }
 
     /// Where downloads arrive; `None` for an attached browser.
-    pub fn incoming(&self) -> Option<Arc<Incoming>> {
-        self.shared.incoming.clone()
+    pub fn download_files(&self) -> Option<Arc<DownloadFiles>> {
+        self.shared.download_files.clone()
     }
 
     /// Goes to an address, or one step through the history.
@@ -237,7 +237,7 @@ impl Browser {
     pub async fn upload(&self, upload: &UploadFiles) -> Result<Acted, BrowserError> {
         let UploadFiles { tab, timeout_s, .. } = upload;
         let mut turn = self.alive(tab.as_ref(), false, *timeout_s).await?;
-        let home = self.shared.incoming.as_deref().map(Incoming::home);
+        let home = self.shared.download_files.as_deref().map(DownloadFiles::home);
         let home = home
             .ok_or(BrowserError::Invalid("an attached browser cannot use files of the session"))?;
         turn.upload(home, upload).await

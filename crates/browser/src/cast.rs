@@ -7,8 +7,8 @@
 mod held;
 mod input;
 mod screen;
-mod seat;
 mod source;
+mod subscription;
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use helmdeck_wire::cast::CastView;
 use tokio::sync::watch;
 
 pub use input::ViewerInput;
-pub use screen::{Said, Screen};
-pub(crate) use seat::Casts;
+pub use screen::{Screen, ScreenMessage};
+pub(crate) use subscription::Casts;
 
 use crate::Browser;
 
@@ -63,8 +63,8 @@ impl ThumbnailCast {
     pub async fn next(&mut self) -> Bytes {
         loop {
             match self.screen.next().await {
-                Said::Picture(jpeg) => return jpeg,
-                Said::Words(_) => {}
+                ScreenMessage::Picture(jpeg) => return jpeg,
+                ScreenMessage::Words(_) => {}
             }
         }
     }

@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use helmdeck_wire::browser::Downloaded;
 use serde::Deserialize;
 
-use crate::Incoming;
+use crate::DownloadFiles;
 
 /// The downloads folder, relative to the home.
 pub(crate) const FOLDER: &str = "Downloads";
@@ -15,7 +15,7 @@ const MOST: usize = 100;
 /// Downloads whose end no reply has reported yet.
 pub(crate) struct Downloads {
     /// `None` if the browser decides where downloads go.
-    incoming: Option<Arc<Incoming>>,
+    download_files: Option<Arc<DownloadFiles>>,
     last: Mark,
     known: Vec<Known>,
 }
@@ -55,8 +55,8 @@ pub(crate) struct Progress {
 }
 
 impl Downloads {
-    pub fn new(incoming: Option<Arc<Incoming>>) -> Self {
-        Self { incoming, last: Mark::default(), known: Vec::new() }
+    pub fn new(download_files: Option<Arc<DownloadFiles>>) -> Self {
+        Self { download_files, last: Mark::default(), known: Vec::new() }
     }
 
     pub fn begun(&mut self, begun: Begun) {
@@ -90,12 +90,14 @@ impl Downloads {
         }
         let path = progress.file_path.as_ref().filter(|path| !path.as_os_str().is_empty());
         if let Some(path) = path {
-            let incoming = self.incoming.as_deref().filter(|_| path.ends_with(&known.guid));
-            let settled = incoming.and_then(|incoming| incoming.settle(&known.guid, &known.name));
-            let path = settled.as_ref().unwrap_or(path);
+            let download_files =
+                self.download_files.as_deref().filter(|_| path.ends_with(&known.guid));
+            let finished = download_files
+                .and_then(|download_files| download_files.finish(&known.guid, &known.name));
+            let path = finished.as_ref().unwrap_or(path);
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
             let name = name.unwrap_or_else(|| known.name.clone());
-            let home = self.incoming.as_deref().map(Incoming::home);
+            let home = self.download_files.as_deref().map(DownloadFiles::home);
             known.told.path = match home.map(|home| path.strip_prefix(home)) {
                 Some(Ok(path)) => path.to_string_lossy().into_owned(),
                 Some(Err(_)) => format!("{FOLDER}/{name}"),
@@ -135,8 +137,8 @@ impl Downloads {
 mod tests {
     use super::*;
 
-    fn home() -> Option<Arc<Incoming>> {
-        Some(Arc::new(Incoming::new("/home/agent".into())))
+    fn home() -> Option<Arc<DownloadFiles>> {
+        Some(Arc::new(DownloadFiles::new("/home/agent".into())))
     }
 
     fn begun(guid: &str) -> Begun {

@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// An event of one session.
-type Heard = (Option<SessionId>, Result<Arc<Event>, Lagged>);
+type SessionEvent = (Option<SessionId>, Result<Arc<Event>, Lagged>);
 
 /// The task that follows a browser.
 pub(crate) struct Follower {
@@ -45,7 +45,7 @@ pub(crate) struct Follower {
     browser: u64,
     /// The tab of each session.
     pages: HashMap<SessionId, Page>,
-    heard: SelectAll<BoxStream<'static, Heard>>,
+    heard: SelectAll<BoxStream<'static, SessionEvent>>,
     /// Calls made in response to events.
     jobs: FuturesUnordered<BoxFuture<'static, ()>>,
     /// Workers of the tabs; they only send events.
@@ -80,7 +80,7 @@ struct Changed {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OfDialog {
+struct DialogOpening {
     message: String,
     #[serde(rename = "type")]
     kind: DialogKind,
@@ -151,7 +151,7 @@ impl Follower {
         }
     }
 
-    fn handle(&mut self, (session, event): Heard) {
+    fn handle(&mut self, (session, event): SessionEvent) {
         let page = session.as_ref().and_then(|session| self.pages.get(session)).cloned();
         match (event, session, page) {
             (Ok(event), None, _) => self.on_browser_event(&event),
@@ -296,7 +296,9 @@ impl Follower {
                 page.with(|state| state.frames.lost(&session_id));
             }
             "Page.javascriptDialogOpening" => {
-                let Ok(OfDialog { message, kind, default_prompt }) = event.read() else { return };
+                let Ok(DialogOpening { message, kind, default_prompt }) = event.read() else {
+                    return;
+                };
                 let session = session.clone();
                 let opening = Opening { session, kind, message, proposal: default_prompt };
                 page.with(|state| state.dialog = Some(opening));
@@ -334,7 +336,7 @@ impl Follower {
     }
 }
 
-fn tagged(session: Option<SessionId>, events: EventStream) -> BoxStream<'static, Heard> {
+fn tagged(session: Option<SessionId>, events: EventStream) -> BoxStream<'static, SessionEvent> {
     stream::unfold((session, events), |(session, mut events)| async move {
         let event = events.next().await?;
         Some(((session.clone(), event), (session, events)))

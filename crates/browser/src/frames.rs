@@ -44,7 +44,7 @@ pub(crate) struct Listed {
 
 /// Every frame of a tab.
 #[derive(Default)]
-pub(crate) struct Frames {
+pub(crate) struct FrameTree {
     main: Option<String>,
     /// INVARIANT: no frame is its own ancestor, and each has at most one parent.
     nodes: HashMap<String, Node>,
@@ -57,7 +57,7 @@ struct Node {
     world: Option<i64>,
 }
 
-impl Frames {
+impl FrameTree {
     /// Starts with the page itself. Its frame id equals its tab id.
     pub fn of(session: &SessionId, id: &str, url: &str) -> Self {
         let mut frames = Self::default();
@@ -241,14 +241,14 @@ mod tests {
         }
     }
 
-    fn ids(frames: &Frames) -> Vec<String> {
+    fn ids(frames: &FrameTree) -> Vec<String> {
         frames.list().into_iter().map(|frame| frame.id).collect()
     }
 
     #[test]
     fn frames_are_listed_from_the_page_down_in_their_order() {
         let (page, other) = (SessionId::from("page"), SessionId::from("other"));
-        let mut frames = Frames::of(&page, "main", "about:blank");
+        let mut frames = FrameTree::of(&page, "main", "about:blank");
         frames.attached(&page, "a", "main");
         frames.attached(&page, "b", "main");
         frames.attached(&page, "a1", "a");
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_frame_is_never_within_itself() {
         let page = SessionId::from("page");
-        let mut frames = Frames::of(&page, "main", "about:blank");
+        let mut frames = FrameTree::of(&page, "main", "about:blank");
         frames.attached(&page, "a", "main");
         frames.attached(&page, "b", "a");
         frames.attached(&page, "self", "self");
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn a_frame_is_in_one_place_only() {
         let page = SessionId::from("page");
-        let mut frames = Frames::of(&page, "main", "about:blank");
+        let mut frames = FrameTree::of(&page, "main", "about:blank");
         frames.attached(&page, "a", "main");
         frames.attached(&page, "b", "main");
         frames.attached(&page, "c", "a");
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn a_world_ends_with_its_document() {
         let page = SessionId::from("page");
-        let mut frames = Frames::of(&page, "main", "about:blank");
+        let mut frames = FrameTree::of(&page, "main", "about:blank");
         let before = frames.main().unwrap().clone();
         frames.set_world(&before, Some(7));
         assert_eq!(frames.world(&before), Some(7));

@@ -12,6 +12,7 @@ mod browser_session;
 mod cast;
 mod conceal;
 mod context;
+mod download_files;
 mod downloads;
 mod elements;
 mod emulation;
@@ -22,7 +23,6 @@ mod follow;
 mod frames;
 mod hidden_page;
 mod hit_test;
-mod incoming;
 mod keyboard;
 mod keys;
 mod loading;
@@ -53,11 +53,11 @@ mod world;
 
 pub use any_tab::AnyTab;
 pub use browser::Browser;
-pub use cast::{Said, Screen, ThumbnailCast, ViewerInput};
+pub use cast::{Screen, ScreenMessage, ThumbnailCast, ViewerInput};
+pub use download_files::DownloadFiles;
 pub use elements::{Exposure, PageElement, PageElements, PageHit, ShownTab};
 pub use error::BrowserError;
 pub use events::{Listener, PageEvent};
-pub use incoming::Incoming;
 pub use observe::{
     Area, Inserted, PageActivity, PageChanges, PagePeriodic, PageWatch, PeriodicKind, hashed,
 };

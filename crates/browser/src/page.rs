@@ -20,7 +20,7 @@ use tokio::{
 
 pub(crate) use crate::frames::Frame;
 use crate::{
-    BrowserError, context::Context, frames::Frames, loading::Loading, network::Network,
+    BrowserError, context::Context, frames::FrameTree, loading::Loading, network::Network,
     page_requests::PageRequests, refs::Refs, tabs::Target,
 };
 
@@ -49,7 +49,7 @@ struct Shared {
 }
 
 pub(crate) struct State {
-    pub frames: Frames,
+    pub frames: FrameTree,
     pub network: Network,
     /// Whether the tab goes to another document.
     pub loading: Loading,
@@ -59,7 +59,7 @@ pub(crate) struct State {
     pub dialog: Option<Opening>,
     /// The renderer process died; a navigation starts another.
     pub crashed: bool,
-    visits: Vec<Arc<Visit>>,
+    visits: Vec<Arc<ActiveCall>>,
 }
 
 /// A dialog that opened.
@@ -74,22 +74,22 @@ pub(crate) struct Opening {
 }
 
 /// A call in progress in a tab: it answers the dialogs that open.
-pub(crate) struct Visit {
+pub(crate) struct ActiveCall {
     accept: bool,
     dialogs: Mutex<Vec<Dialog>>,
 }
 
 /// Ends the visit when dropped.
-pub(crate) struct Visiting {
+pub(crate) struct ActiveCallGuard {
     page: Page,
-    visit: Arc<Visit>,
+    visit: Arc<ActiveCall>,
 }
 
 impl Page {
     pub fn new(cdp: Cdp, session: SessionId, target: &Target, now: Instant) -> Self {
         let tab = TabId(target.target_id.clone());
         let state = State {
-            frames: Frames::of(&session, &tab.0, &target.url),
+            frames: FrameTree::of(&session, &tab.0, &target.url),
             network: Network::new(now),
             loading: Loading::new(),
             asked: PageRequests::default(),
@@ -210,10 +210,10 @@ impl Page {
 
     /// Begins a call in this tab. Until it ends, dialogs are answered: alerts and `beforeunload`
     /// with OK, others with `accept`. An open dialog is answered now.
-    pub async fn visit(&self, accept: bool) -> Visiting {
-        let visit = Arc::new(Visit { accept, dialogs: Mutex::default() });
+    pub async fn visit(&self, accept: bool) -> ActiveCallGuard {
+        let visit = Arc::new(ActiveCall { accept, dialogs: Mutex::default() });
         self.with(|state| state.visits.push(Arc::clone(&visit)));
-        let visiting = Visiting { page: self.clone(), visit };
+        let visiting = ActiveCallGuard { page: self.clone(), visit };
         self.answer_dialog().await;
         visiting
     }
@@ -259,14 +259,14 @@ impl State {
     }
 }
 
-impl Visiting {
+impl ActiveCallGuard {
     /// The dialogs that opened so far.
     pub fn dialogs(&self) -> Vec<Dialog> {
         self.visit.dialogs.lock().clone()
     }
 }
 
-impl Drop for Visiting {
+impl Drop for ActiveCallGuard {
     fn drop(&mut self) {
         self.page.with(|state| state.visits.retain(|visit| !Arc::ptr_eq(visit, &self.visit)));
         // A dialog that opened at the last moment is left to another call or person.

@@ -19,7 +19,7 @@ use crate::{
     BrowserError,
     downloads::Mark,
     frames::Described,
-    page::{Page, Visiting},
+    page::{ActiveCallGuard, Page},
     running::Running,
     tabs::Target,
 };
@@ -42,7 +42,7 @@ pub(crate) struct PageAction {
     /// Whether the page is in a visible window.
     pub on_screen: bool,
     /// `None` if the action only reads.
-    visiting: Option<Visiting>,
+    visiting: Option<ActiveCallGuard>,
     /// Events of the page since the action began.
     events: EventStream,
     /// Events of tabs that open meanwhile.
@@ -64,7 +64,7 @@ struct PendingNavigation {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OfFrame {
+struct FrameEvent {
     frame_id: String,
     #[serde(default)]
     disposition: String,
@@ -81,7 +81,7 @@ struct Navigated {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OfTarget {
+struct TargetInfo {
     target_info: Target,
 }
 
@@ -191,7 +191,7 @@ impl PageAction {
         self.await_downloads().await;
         let params = json!({ "targetId": self.page.tab().0 });
         let left = DOWNLOAD;
-        let found = self.running.cdp.call::<OfTarget>(None, "Target.getTargetInfo", params, left);
+        let found = self.running.cdp.call::<TargetInfo>(None, "Target.getTargetInfo", params, left);
         let url = match found.await {
             // The address is empty for a moment during a navigation.
             Ok(found) => Some(found.target_info.url).filter(|url| !url.is_empty()),
@@ -205,7 +205,7 @@ impl PageAction {
             url: url.or_else(|| self.page.main().ok().map(|main| main.url)).unwrap_or_default(),
             tab: Some(self.page.tab().clone()),
             opened: self.opened().await,
-            dialogs: self.visiting.as_ref().map(Visiting::dialogs).unwrap_or_default(),
+            dialogs: self.visiting.as_ref().map(ActiveCallGuard::dialogs).unwrap_or_default(),
             downloads: self.running.known.downloads.lock().take(),
         })
     }
@@ -234,7 +234,7 @@ impl PageAction {
                 None => timeout_at(until.into(), self.opened.next()).await.ok().flatten(),
             };
             let Some(Ok(event)) = event else { break };
-            if let Ok(OfTarget { target_info }) = event.read()
+            if let Ok(TargetInfo { target_info }) = event.read()
                 && target_info.is_tab()
             {
                 opened.push(TabId(target_info.target_id));
@@ -253,7 +253,7 @@ impl PendingNavigation {
             "Page.frameRequestedNavigation"
             | "Page.frameScheduledNavigation"
             | "Page.frameStartedNavigating" => {
-                let Ok(of) = event.read::<OfFrame>() else { return };
+                let Ok(of) = event.read::<FrameEvent>() else { return };
                 let here = of.disposition.is_empty() || of.disposition == "currentTab";
                 let same =
                     matches!(of.navigation_type.as_str(), "sameDocument" | "historySameDocument");
@@ -267,7 +267,7 @@ impl PendingNavigation {
                 }
             }
             "Page.navigatedWithinDocument" => {
-                let Ok(of) = event.read::<OfFrame>() else { return };
+                let Ok(of) = event.read::<FrameEvent>() else { return };
                 if of.frame_id == main {
                     self.under_way = false;
                     self.url = Some(of.url);
@@ -275,7 +275,7 @@ impl PendingNavigation {
             }
             "Page.windowOpen" => self.windows += 1,
             "Page.frameStoppedLoading" => {
-                let Ok(of) = event.read::<OfFrame>() else { return };
+                let Ok(of) = event.read::<FrameEvent>() else { return };
                 self.under_way &= of.frame_id != main;
             }
             _ => {}

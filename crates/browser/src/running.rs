@@ -20,7 +20,7 @@ use tokio::{
 };
 
 use crate::{
-    BrowserError, Incoming,
+    BrowserError, DownloadFiles,
     cast::Casts,
     context::Context,
     downloads::{self, Downloads},
@@ -91,16 +91,16 @@ impl Running {
     pub async fn start(
         cdp: Cdp,
         owner: Owner,
-        incoming: Option<Arc<Incoming>>,
+        download_files: Option<Arc<DownloadFiles>>,
         records: Arc<Mutex<Records>>,
         emulating: Arc<Emulating>,
         listeners: Listeners,
         deadline: Instant,
     ) -> Result<Self, BrowserError> {
-        let home = incoming.clone();
+        let home = download_files.clone();
         let known = Arc::new(Known {
             tabs: Mutex::default(),
-            downloads: Mutex::new(Downloads::new(incoming)),
+            downloads: Mutex::new(Downloads::new(download_files)),
             records,
             emulating,
             listeners,
@@ -331,17 +331,18 @@ impl Running {
 /// where the browser decides.
 pub(crate) async fn set_downloads(
     cdp: &Cdp,
-    incoming: Option<&Incoming>,
+    download_files: Option<&DownloadFiles>,
     left: Duration,
 ) -> Result<(), CdpError> {
-    let params = match incoming.map(|incoming| incoming.home().join(downloads::FOLDER)) {
-        Some(folder) => json!({
-            "behavior": "allowAndName",
-            "downloadPath": folder,
-            "eventsEnabled": true,
-        }),
-        None => json!({ "behavior": "default", "eventsEnabled": true }),
-    };
+    let params =
+        match download_files.map(|download_files| download_files.home().join(downloads::FOLDER)) {
+            Some(folder) => json!({
+                "behavior": "allowAndName",
+                "downloadPath": folder,
+                "eventsEnabled": true,
+            }),
+            None => json!({ "behavior": "default", "eventsEnabled": true }),
+        };
     cdp.call::<IgnoredAny>(None, "Browser.setDownloadBehavior", params, left).await?;
     Ok(())
 }

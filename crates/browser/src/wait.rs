@@ -28,7 +28,7 @@ struct Seen {
 }
 
 /// A condition that does not hold yet.
-enum Lacks<'a> {
+enum Unmet<'a> {
     Url,
     Quiet,
     /// The element is not visible, or still is.
@@ -50,7 +50,7 @@ impl PageAction {
                 None => {
                     let slice = SLICE.min(self.deadline.saturating_duration_since(now));
                     match self.unseen(&selectors, wait.gone, slice).await? {
-                        Some(selector) => Some(Lacks::Element(selector)),
+                        Some(selector) => Some(Unmet::Element(selector)),
                         None => self.lacks(wait, Instant::now()),
                     }
                 }
@@ -63,22 +63,22 @@ impl PageAction {
             if over {
                 return Err(self.missed(wait, &lacks).await);
             }
-            if !matches!(lacks, Lacks::Element(_)) {
+            if !matches!(lacks, Unmet::Element(_)) {
                 let quiet = self.page.with(|state| state.network.quiet_at());
-                let again = quiet.filter(|_| matches!(lacks, Lacks::Quiet)).unwrap_or(now + SLICE);
+                let again = quiet.filter(|_| matches!(lacks, Unmet::Quiet)).unwrap_or(now + SLICE);
                 self.page.news(again.min(self.deadline)).await;
             }
         }
     }
 
-    fn lacks(&self, wait: &WaitFor, now: Instant) -> Option<Lacks<'static>> {
+    fn lacks(&self, wait: &WaitFor, now: Instant) -> Option<Unmet<'static>> {
         let url = self.page.main().map(|frame| frame.url).unwrap_or_default();
         if wait.url.as_ref().is_some_and(|part| !url.contains(part)) {
-            return Some(Lacks::Url);
+            return Some(Unmet::Url);
         }
         let quiet = self.page.with(|state| state.network.quiet_at());
         let quiet = quiet.is_some_and(|quiet| quiet <= now);
-        (wait.network_idle && !quiet).then_some(Lacks::Quiet)
+        (wait.network_idle && !quiet).then_some(Unmet::Quiet)
     }
 
     /// The first selector that is visible in no frame, or still visible in one.
@@ -165,18 +165,18 @@ impl PageAction {
         Box::pin(self.unseen(others, gone, slice)).await
     }
 
-    async fn missed(&self, wait: &WaitFor, lacks: &Lacks<'_>) -> BrowserError {
+    async fn missed(&self, wait: &WaitFor, lacks: &Unmet<'_>) -> BrowserError {
         match lacks {
-            Lacks::Element(selector) if !wait.gone => self.not_found(selector).await,
-            Lacks::Element(selector) => {
+            Unmet::Element(selector) if !wait.gone => self.not_found(selector).await,
+            Unmet::Element(selector) => {
                 BrowserError::Timeout(format!("{selector} is still visible"))
             }
-            Lacks::Url => BrowserError::Timeout(format!(
+            Unmet::Url => BrowserError::Timeout(format!(
                 "the address does not contain {:?}: it is {}",
                 wait.url.as_deref().unwrap_or_default(),
                 self.page.main().map(|frame| frame.url).unwrap_or_default(),
             )),
-            Lacks::Quiet => BrowserError::Timeout(format!(
+            Unmet::Quiet => BrowserError::Timeout(format!(
                 "the network did not become idle in time: {} requests are in progress",
                 self.page.with(|state| state.network.count()),
             )),

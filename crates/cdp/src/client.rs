@@ -11,7 +11,7 @@ use crate::{
     cdp::Forget,
     client_message::{ClientMessage, INVALID_PARAMS, NO_SESSION, SERVER_ERROR, refusal},
     contexts::Named,
-    dispatcher::{Question, Unasked},
+    dispatcher::{NotSent, Question},
     envelope::Envelope,
     pipe::MAX_REQUEST,
     queue::{Next, Queue},
@@ -98,25 +98,25 @@ impl Client {
         };
         let expected = match self.cdp.dispatcher().expect_for(self.number, &question) {
             Ok(expected) => expected,
-            Err(Unasked::Foreign) => {
+            Err(NotSent::Foreign) => {
                 return refuse(NO_SESSION, "Session with given id not found.");
             }
-            Err(Unasked::ForeignContext) => {
+            Err(NotSent::ForeignContext) => {
                 return refuse(INVALID_PARAMS, "Failed to find browser context for id");
             }
-            Err(Unasked::SharedContext) => {
+            Err(NotSent::SharedContext) => {
                 let why =
                     "Other clients use this context: turn downloads off in one that you created";
                 return refuse(SERVER_ERROR, why);
             }
-            Err(Unasked::TooMany) => return refuse(SERVER_ERROR, "Too many calls are unanswered"),
-            Err(Unasked::TooManyContexts) => {
+            Err(NotSent::TooMany) => return refuse(SERVER_ERROR, "Too many calls are unanswered"),
+            Err(NotSent::TooManyContexts) => {
                 return refuse(SERVER_ERROR, "Too many browser contexts: dispose of some first");
             }
-            Err(Unasked::TooMuchSet) => {
+            Err(NotSent::TooMuchSet) => {
                 return refuse(SERVER_ERROR, "Too much is set to be kept for a change of control");
             }
-            Err(Unasked::Later) => {
+            Err(NotSent::Later) => {
                 let id = message.id;
                 let mut done = json!({ "id": id, "result": {} });
                 if let (Some(done), Some(session)) = (done.as_object_mut(), &message.session_id) {
@@ -124,7 +124,7 @@ impl Client {
                 }
                 return self.answer(done.to_string());
             }
-            Err(Unasked::Closed) => return Err(self.failure()),
+            Err(NotSent::Closed) => return Err(self.failure()),
         };
         let unsent = Forget { dispatcher: self.cdp.dispatcher(), id: expected.id };
         let method = message.method.clone().into_owned();

@@ -36,7 +36,7 @@ pub(crate) struct Named<'a> {
 
 /// What an answer says about contexts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Sought {
+pub(crate) enum Expectation {
     Nothing,
     NewContext,
     Contexts,
@@ -47,7 +47,7 @@ pub(crate) enum Sought {
 
 /// What happens to an event about a target.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum EventVisibility {
     Shown,
     Hidden,
     /// The browser attached a client to a target it must not reach.
@@ -95,15 +95,15 @@ impl<'a> Named<'a> {
     }
 
     /// What the answer to the call says about contexts.
-    pub fn sought(&self, method: &str) -> Sought {
+    pub fn expectation(&self, method: &str) -> Expectation {
         match (method, &self.context) {
-            ("Target.createBrowserContext", _) => Sought::NewContext,
-            ("Target.getBrowserContexts", _) => Sought::Contexts,
-            ("Target.getTargets", _) => Sought::Targets,
+            ("Target.createBrowserContext", _) => Expectation::NewContext,
+            ("Target.getBrowserContexts", _) => Expectation::Contexts,
+            ("Target.getTargets", _) => Expectation::Targets,
             ("Target.disposeBrowserContext", Some(context)) => {
-                Sought::Disposed(context.clone().into_owned())
+                Expectation::Disposed(context.clone().into_owned())
             }
-            _ => Sought::Nothing,
+            _ => Expectation::Nothing,
         }
     }
 }
@@ -131,30 +131,30 @@ impl Contexts {
     pub fn answered(
         &mut self,
         owner: Owner,
-        sought: &Sought,
+        expectation: &Expectation,
         result: Option<&RawValue>,
     ) -> Option<Box<RawValue>> {
-        let mut result: Value = match sought {
-            Sought::Nothing => return None,
+        let mut result: Value = match expectation {
+            Expectation::Nothing => return None,
             _ => serde_json::from_str(result?.get()).ok()?,
         };
-        match (sought, owner) {
-            (Sought::NewContext, _) => {
+        match (expectation, owner) {
+            (Expectation::NewContext, _) => {
                 let context = result.get("browserContextId")?.as_str()?;
                 self.owners.insert(context.to_owned(), owner);
                 None
             }
-            (Sought::Disposed(context), _) => {
+            (Expectation::Disposed(context), _) => {
                 self.owners.remove(context);
                 self.targets.retain(|_, in_context| in_context != context);
                 None
             }
-            (Sought::Contexts, Owner::Client(client)) => {
+            (Expectation::Contexts, Owner::Client(client)) => {
                 let all = result.get_mut("browserContextIds")?.as_array_mut()?;
                 all.retain(|context| self.shows(client, context.as_str()));
                 serde_json::value::to_raw_value(&result).ok()
             }
-            (Sought::Targets, Owner::Client(client)) => {
+            (Expectation::Targets, Owner::Client(client)) => {
                 let all = result.get_mut("targetInfos")?.as_array_mut()?;
                 let text = |info: &Value, key: &str| Some(info.get(key)?.as_str()?.to_owned());
                 all.retain(|info| {
@@ -164,16 +164,18 @@ impl Contexts {
                 });
                 serde_json::value::to_raw_value(&result).ok()
             }
-            (Sought::Nothing | Sought::Contexts | Sought::Targets, _) => None,
+            (Expectation::Nothing | Expectation::Contexts | Expectation::Targets, _) => None,
         }
     }
 
     /// Decides whether a client receives an event.
-    pub fn judge(&mut self, client: u64, method: &str, params: &str) -> Fate {
+    pub fn judge(&mut self, client: u64, method: &str, params: &str) -> EventVisibility {
         if !method.starts_with("Target.") {
-            return Fate::Shown;
+            return EventVisibility::Shown;
         }
-        let Ok(told) = serde_json::from_str::<TargetParams<'_>>(params) else { return Fate::Shown };
+        let Ok(told) = serde_json::from_str::<TargetParams<'_>>(params) else {
+            return EventVisibility::Shown;
+        };
         if let Some(Info { target_id, browser_context_id, kind, url }) = told.target_info {
             let context = browser_context_id.as_deref();
             if let Some(context) = context.filter(|context| self.owners.contains_key(*context)) {
@@ -184,16 +186,20 @@ impl Contexts {
             }
             let shown = self.shows(client, context) && !is_browser_part(&kind, &url);
             return match (shown, method, told.session_id) {
-                (true, _, _) => Fate::Shown,
-                (false, "Target.attachedToTarget", Some(session)) => Fate::Detached {
+                (true, _, _) => EventVisibility::Shown,
+                (false, "Target.attachedToTarget", Some(session)) => EventVisibility::Detached {
                     session: session.into_owned(),
                     waiting: told.waiting_for_debugger,
                 },
-                (false, _, _) => Fate::Hidden,
+                (false, _, _) => EventVisibility::Hidden,
             };
         }
         let context = told.target_id.and_then(|target| self.targets.get(&*target));
-        if self.shows(client, context.map(String::as_str)) { Fate::Shown } else { Fate::Hidden }
+        if self.shows(client, context.map(String::as_str)) {
+            EventVisibility::Shown
+        } else {
+            EventVisibility::Hidden
+        }
     }
 
     /// A client left: its contexts become shared.
@@ -213,7 +219,7 @@ mod tests {
     fn with_context_of(client: u64) -> Contexts {
         let mut contexts = Contexts::default();
         let made = to_raw_value(&json!({ "browserContextId": "C" })).unwrap();
-        contexts.answered(Owner::Client(client), &Sought::NewContext, Some(&made));
+        contexts.answered(Owner::Client(client), &Expectation::NewContext, Some(&made));
         contexts
     }
 
@@ -222,7 +228,7 @@ mod tests {
         let mut contexts = with_context_of(1);
         let all = to_raw_value(&json!({ "browserContextIds": ["C"] })).unwrap();
         let seen_by = |contexts: &mut Contexts, client| {
-            let seen = contexts.answered(Owner::Client(client), &Sought::Contexts, Some(&all));
+            let seen = contexts.answered(Owner::Client(client), &Expectation::Contexts, Some(&all));
             seen.unwrap().get().contains("\"C\"")
         };
         assert!(seen_by(&mut contexts, 1) && !seen_by(&mut contexts, 2));
@@ -239,15 +245,15 @@ mod tests {
             "targetInfo": { "targetId": "T", "browserContextId": "C" },
         });
         let told = told.to_string();
-        let detached = Fate::Detached { session: "S".into(), waiting: true };
+        let detached = EventVisibility::Detached { session: "S".into(), waiting: true };
         assert_eq!(contexts.judge(2, "Target.attachedToTarget", &told), detached);
-        assert_eq!(contexts.judge(2, "Target.targetCreated", &told), Fate::Hidden);
-        assert_eq!(contexts.judge(1, "Target.attachedToTarget", &told), Fate::Shown);
+        assert_eq!(contexts.judge(2, "Target.targetCreated", &told), EventVisibility::Hidden);
+        assert_eq!(contexts.judge(1, "Target.attachedToTarget", &told), EventVisibility::Shown);
         let ended = json!({ "targetId": "T" }).to_string();
-        assert_eq!(contexts.judge(2, "Target.targetDestroyed", &ended), Fate::Hidden);
-        assert_eq!(contexts.judge(1, "Target.targetDestroyed", &ended), Fate::Shown);
+        assert_eq!(contexts.judge(2, "Target.targetDestroyed", &ended), EventVisibility::Hidden);
+        assert_eq!(contexts.judge(1, "Target.targetDestroyed", &ended), EventVisibility::Shown);
         let other = json!({ "targetId": "U" }).to_string();
-        assert_eq!(contexts.judge(2, "Target.targetDestroyed", &other), Fate::Shown);
+        assert_eq!(contexts.judge(2, "Target.targetDestroyed", &other), EventVisibility::Shown);
     }
 
     #[test]
@@ -255,12 +261,12 @@ mod tests {
         let mut contexts = Contexts::default();
         let info = json!({ "targetId": "T", "type": "page", "url": "chrome://settings/" });
         let told = json!({ "sessionId": "S", "targetInfo": info }).to_string();
-        let detached = Fate::Detached { session: "S".into(), waiting: false };
+        let detached = EventVisibility::Detached { session: "S".into(), waiting: false };
         assert_eq!(contexts.judge(1, "Target.attachedToTarget", &told), detached);
-        assert_eq!(contexts.judge(1, "Target.targetInfoChanged", &told), Fate::Hidden);
+        assert_eq!(contexts.judge(1, "Target.targetInfoChanged", &told), EventVisibility::Hidden);
         let page = json!({ "targetId": "P", "type": "page", "url": "https://a.example/" });
         let all = to_raw_value(&json!({ "targetInfos": [info, page] })).unwrap();
-        let seen = contexts.answered(Owner::Client(1), &Sought::Targets, Some(&all)).unwrap();
+        let seen = contexts.answered(Owner::Client(1), &Expectation::Targets, Some(&all)).unwrap();
         assert!(seen.get().contains("\"P\"") && !seen.get().contains("\"T\""));
     }
 

@@ -19,7 +19,7 @@ pub struct Current {
 
 /// Why the session's own browser is absent for a while.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Absence {
+pub struct Restarting {
     /// How the last one ended.
     pub how: String,
     /// When the next start is attempted.
@@ -30,7 +30,7 @@ pub struct Absence {
 struct Stack {
     own: Option<Cdp>,
     /// Set while the time of the next start is known.
-    absence: Option<Absence>,
+    absence: Option<Restarting>,
     /// Oldest first.
     others: Vec<Cdp>,
     /// The label of the person in control, if any.
@@ -73,12 +73,12 @@ impl Current {
 
     /// Removes the session's own browser until a known time. Calls with an earlier deadline fail at
     /// once.
-    pub fn pause(&self, absence: Absence) {
+    pub fn pause(&self, absence: Restarting) {
         self.stack.send_modify(|stack| (stack.own, stack.absence) = (None, Some(absence)));
     }
 
     /// Why the session's own browser is absent, if the time of the next start is known.
-    pub fn absence(&self) -> Option<Absence> {
+    pub fn absence(&self) -> Option<Restarting> {
         self.stack.borrow().absence.clone()
     }
 

@@ -14,10 +14,10 @@ use crate::{
     CdpError,
     client::{Ended, Outbox},
     client_message::{self, refusal},
-    contexts::{Named, Sought},
+    contexts::{Expectation, Named},
     envelope::{Envelope, id_at_start},
     events::Inbox,
-    handover::{Settings, Step, TooMuch, Turn},
+    handover::{CallHandling, Settings, Step, TooManySettings},
     pipe::Posts,
     pipe_messages::Frame,
     session::SessionId,
@@ -57,7 +57,7 @@ pub(crate) struct Expected {
 }
 
 /// Why a client's call is not sent.
-pub(crate) enum Unasked {
+pub(crate) enum NotSent {
     /// The session does not belong to the client.
     Foreign,
     /// The context belongs to another client.
@@ -100,51 +100,51 @@ impl Dispatcher {
         }
         let (sender, receiver) = oneshot::channel();
         let id = state.number();
-        let sought = Named::default().sought(method);
-        let call = Call { session: session.cloned(), asker: Asker::Us(sender), sought };
+        let expectation = Named::default().expectation(method);
+        let call = Call { session: session.cloned(), asker: Asker::Us(sender), expectation };
         state.calls.insert(id, call);
         Ok((id, receiver))
     }
 
     /// The same for a client's call; the session defaults to the client's own.
-    pub fn expect_for(&self, client: u64, question: &Question<'_>) -> Result<Expected, Unasked> {
+    pub fn expect_for(&self, client: u64, question: &Question<'_>) -> Result<Expected, NotSent> {
         let mut state = self.state.lock();
         let state = &mut *state;
         let fenced = state.is_fenced(Owner::Client(client));
-        let share = state.clients.get_mut(&client).ok_or(Unasked::Closed)?;
+        let share = state.clients.get_mut(&client).ok_or(NotSent::Closed)?;
         let session = question.session.map_or_else(|| share.session.clone(), SessionId::from);
         if state.sessions.owner(session.as_str()) != Some(Owner::Client(client)) {
-            return Err(Unasked::Foreign);
+            return Err(NotSent::Foreign);
         }
         if !state.contexts.shows(client, question.named.context.as_deref()) {
-            return Err(Unasked::ForeignContext);
+            return Err(NotSent::ForeignContext);
         }
         let (method, context) = (question.method, question.named.context.as_deref());
         if method == DOWNLOADS
             && turns_off(question.params)
             && !state.contexts.owns(client, context)
         {
-            return Err(Unasked::SharedContext);
+            return Err(NotSent::SharedContext);
         }
         if share.unanswered >= MAX_UNANSWERED {
-            return Err(Unasked::TooMany);
+            return Err(NotSent::TooMany);
         }
-        let sought = question.named.sought(question.method);
-        if sought == Sought::NewContext && state.contexts.is_full(client) {
-            return Err(Unasked::TooManyContexts);
+        let expectation = question.named.expectation(question.method);
+        if expectation == Expectation::NewContext && state.contexts.is_full(client) {
+            return Err(NotSent::TooManyContexts);
         }
         let turn = share.settings.call(&session, question.method, question.params, fenced);
         let (params, then) = match turn {
-            Ok(Turn::Pass) => (None, None),
-            Ok(Turn::Instead(params)) => (Some(params), None),
-            Ok(Turn::Then(step)) => (None, Some(step)),
-            Ok(Turn::Later) => return Err(Unasked::Later),
-            Err(TooMuch) => return Err(Unasked::TooMuchSet),
+            Ok(CallHandling::Pass) => (None, None),
+            Ok(CallHandling::Instead(params)) => (Some(params), None),
+            Ok(CallHandling::Then(step)) => (None, Some(step)),
+            Ok(CallHandling::Later) => return Err(NotSent::Later),
+            Err(TooManySettings) => return Err(NotSent::TooMuchSet),
         };
         share.unanswered += 1;
         let id = state.number();
         let asker = Asker::Client { client, id: question.id };
-        state.calls.insert(id, Call { session: Some(session.clone()), asker, sought });
+        state.calls.insert(id, Call { session: Some(session.clone()), asker, expectation });
         Ok(Expected { id, session, params, then })
     }
 

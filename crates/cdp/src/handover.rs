@@ -109,7 +109,7 @@ pub(crate) struct Step {
 
 /// What happens to a call while a person has control.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum CallHandling {
     /// It is sent.
     Pass,
     /// It is sent with these parameters.
@@ -122,7 +122,7 @@ pub(crate) enum Turn {
 
 /// The client has too many settings.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooMuch;
+pub(crate) struct TooManySettings;
 
 impl Settings {
     /// Remembers a call and decides what happens to it. `fenced` means that a person has control.
@@ -132,26 +132,26 @@ impl Settings {
         method: &str,
         params: &str,
         fenced: bool,
-    ) -> Result<Turn, TooMuch> {
+    ) -> Result<CallHandling, TooManySettings> {
         if let Some((_, ended)) = ENDS.iter().find(|(end, _)| *end == method) {
             self.forget(|setting| setting.session == *session && ended.contains(&setting.method));
-            return Ok(Turn::Pass);
+            return Ok(CallHandling::Pass);
         }
         if method == AUTO_ATTACH {
             self.remember(session, AUTO_ATTACH, params)?;
             let instead = without_waiting(params).filter(|_| fenced);
-            return Ok(instead.map_or(Turn::Pass, Turn::Instead));
+            return Ok(instead.map_or(CallHandling::Pass, CallHandling::Instead));
         }
         let Some((known, undo, undo_params)) = SETTINGS.iter().find(|(set, _, _)| *set == method)
         else {
-            return Ok(Turn::Pass);
+            return Ok(CallHandling::Pass);
         };
         self.remember(session, known, params)?;
         Ok(match (fenced, method) {
-            (false, _) => Turn::Pass,
+            (false, _) => CallHandling::Pass,
             // Its answer contains information for the client.
-            (true, "Debugger.enable") => Turn::Then(step(session, undo, undo_params)),
-            (true, _) => Turn::Later,
+            (true, "Debugger.enable") => CallHandling::Then(step(session, undo, undo_params)),
+            (true, _) => CallHandling::Later,
         })
     }
 
@@ -198,10 +198,10 @@ impl Settings {
         session: &SessionId,
         method: &'static str,
         params: &str,
-    ) -> Result<(), TooMuch> {
+    ) -> Result<(), TooManySettings> {
         self.forget(|setting| setting.session == *session && setting.method == method);
         if self.set.len() >= MAX_SETTINGS || self.bytes + params.len() > MAX_BYTES {
-            return Err(TooMuch);
+            return Err(TooManySettings);
         }
         self.bytes += params.len();
         self.set.push(Setting { session: session.clone(), method, params: params.to_owned() });
@@ -241,7 +241,7 @@ mod tests {
         let mut settings = Settings::default();
         let page = SessionId::from("page");
         let mut set = |method: &str, params: &str| {
-            assert_eq!(settings.call(&page, method, params, false), Ok(Turn::Pass));
+            assert_eq!(settings.call(&page, method, params, false), Ok(CallHandling::Pass));
         };
         set("Input.setIgnoreInputEvents", r#"{"ignore":true}"#);
         set("Fetch.enable", r#"{"patterns":[]}"#);
@@ -278,7 +278,7 @@ mod tests {
             ("WebAuthn.enable", r#"{"enableUI":false}"#),
             ("Network.overrideNetworkState", offline),
         ] {
-            assert_eq!(settings.call(&page, method, params, false), Ok(Turn::Pass));
+            assert_eq!(settings.call(&page, method, params, false), Ok(CallHandling::Pass));
         }
         let undo = settings.undo();
         assert_eq!(methods(&undo), ["WebAuthn.disable", "Network.overrideNetworkState"]);
@@ -296,11 +296,11 @@ mod tests {
             (&one, "Security.setIgnoreCertificateErrors", r#"{"ignore":true}"#, "ignore"),
             (&two, "Security.setOverrideCertificateErrors", r#"{"override":true}"#, "override"),
         ] {
-            assert_eq!(settings.call(session, method, on, false), Ok(Turn::Pass));
+            assert_eq!(settings.call(session, method, on, false), Ok(CallHandling::Pass));
             let off = format!(r#"{{"{off}":false}}"#);
             assert!(settings.undo().contains(&step(session, method, &off)));
             assert!(settings.redo().contains(&step(session, method, on)));
-            assert_eq!(settings.call(session, method, on, true), Ok(Turn::Later));
+            assert_eq!(settings.call(session, method, on, true), Ok(CallHandling::Later));
         }
         assert_eq!((settings.undo().len(), settings.redo().len()), (2, 2));
     }
@@ -310,12 +310,15 @@ mod tests {
         let mut settings = Settings::default();
         let page = SessionId::from("page");
         let turn = settings.call(&page, "Page.setWebLifecycleState", r#"{"state":"frozen"}"#, true);
-        assert_eq!(turn, Ok(Turn::Later));
+        assert_eq!(turn, Ok(CallHandling::Later));
         let turn = settings.call(&page, "Target.setAutoAttach", WAITING, true);
-        assert!(matches!(turn, Ok(Turn::Instead(params)) if params.contains("false")));
+        assert!(matches!(turn, Ok(CallHandling::Instead(params)) if params.contains("false")));
         let turn = settings.call(&page, "Debugger.enable", "{}", true);
-        assert!(matches!(turn, Ok(Turn::Then(step)) if step.params == r#"{"skip":true}"#));
-        assert_eq!(settings.call(&page, "Page.captureScreenshot", "{}", true), Ok(Turn::Pass));
+        assert!(matches!(turn, Ok(CallHandling::Then(step)) if step.params == r#"{"skip":true}"#));
+        assert_eq!(
+            settings.call(&page, "Page.captureScreenshot", "{}", true),
+            Ok(CallHandling::Pass)
+        );
         assert_eq!(settings.redo().len(), 3);
     }
 
@@ -336,11 +339,14 @@ mod tests {
     fn remembered_settings_are_limited() {
         let mut settings = Settings::default();
         let large = "x".repeat(MAX_BYTES + 1);
-        assert_eq!(settings.call(&"a".into(), "Fetch.enable", &large, false), Err(TooMuch));
+        assert_eq!(settings.call(&"a".into(), "Fetch.enable", &large, false), Err(TooManySettings));
         for number in 0..MAX_SETTINGS {
             let session = SessionId::from(number.to_string().as_str());
             settings.call(&session, "Fetch.enable", "{}", false).unwrap();
         }
-        assert_eq!(settings.call(&"more".into(), "Fetch.enable", "{}", false), Err(TooMuch));
+        assert_eq!(
+            settings.call(&"more".into(), "Fetch.enable", "{}", false),
+            Err(TooManySettings)
+        );
     }
 }

@@ -29,7 +29,7 @@ pub use address::controls_browser;
 pub use cdp::Cdp;
 pub use client::{Client, Ended};
 pub use client_message::{ClientMessage, Malformed, refusal};
-pub use current::{Absence, Current};
+pub use current::{Current, Restarting};
 pub use error::CdpError;
 pub use events::{Event, EventStream, Lagged};
 pub use pipe::{MAX_MESSAGE, MAX_REQUEST};

@@ -10,8 +10,8 @@ use tokio::{
 };
 
 use crate::{
-    CdpError, dispatcher::Dispatcher, envelope::Envelope, handover::Step, pipe_messages::Frames,
-    session::SessionId,
+    CdpError, dispatcher::Dispatcher, envelope::Envelope, handover::Step,
+    pipe_messages::MessageSplitter, session::SessionId,
 };
 
 /// The largest message we read; large enough for a screenshot of a very long page.
@@ -127,9 +127,9 @@ pub(crate) async fn carry(
 }
 
 async fn read(mut reader: impl AsyncRead + Unpin, dispatcher: &Dispatcher) {
-    let mut frames = Frames::new(MAX_MESSAGE);
-    while let Ok(1..) = reader.read_buf(frames.room(CHUNK)).await {
-        while let Some(frame) = frames.next() {
+    let mut splitter = MessageSplitter::new(MAX_MESSAGE);
+    while let Ok(1..) = reader.read_buf(splitter.room(CHUNK)).await {
+        while let Some(frame) = splitter.next() {
             dispatcher.receive(frame);
         }
     }

@@ -10,7 +10,7 @@ use crate::envelope::HEAD;
 const SPARE: usize = 1 << 20;
 
 /// Finds messages in a byte stream that arrives in pieces of any size.
-pub(crate) struct Frames {
+pub(crate) struct MessageSplitter {
     limit: usize,
     received: BytesMut,
     /// How many bytes of `received` contain no terminator.
@@ -26,7 +26,7 @@ pub(crate) enum Frame {
     TooLarge(BytesMut),
 }
 
-impl Frames {
+impl MessageSplitter {
     pub fn new(limit: usize) -> Self {
         Self { limit, received: BytesMut::new(), searched: 0, skipped: None }
     }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn frames(stream: &[u8], chunk: usize, limit: usize) -> Vec<Frame> {
-        let mut frames = Frames::new(limit);
+        let mut frames = MessageSplitter::new(limit);
         let mut found = Vec::new();
         for chunk in stream.chunks(chunk) {
             frames.room(chunk.len()).extend_from_slice(chunk);

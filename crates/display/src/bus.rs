@@ -73,7 +73,7 @@ pub struct Frame {
 
 /// A subscription to the screen, until it is dropped.
 #[derive(Debug)]
-pub struct Frames {
+pub struct FrameSubscription {
     request: FrameRequest,
     driver: mpsc::Sender<Ask>,
     /// The number of the last frame returned; 0 before the first.
@@ -109,9 +109,12 @@ impl Display {
     ///
     /// A subscription costs nothing while the screen does not change, and leaves nothing behind
     /// when the last subscriber is dropped.
-    pub async fn subscribe(&self, request: FrameRequest) -> Result<Frames, DisplayError> {
+    pub async fn subscribe(
+        &self,
+        request: FrameRequest,
+    ) -> Result<FrameSubscription, DisplayError> {
         let driver = block_in_place(|| self.shared.bus.driver(&self.shared.name))?;
-        Ok(Frames { request, driver, seen: 0, due: Instant::now() })
+        Ok(FrameSubscription { request, driver, seen: 0, due: Instant::now() })
     }
 
     /// The number of the last frame returned to any subscriber; 0 if there was none.
@@ -148,7 +151,7 @@ impl Display {
     }
 }
 
-impl Frames {
+impl FrameSubscription {
     /// The next frame: the first at once, each later one after a change, and never faster than the
     /// rate allows. A pointer that only moves is not a change.
     ///

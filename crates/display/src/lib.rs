@@ -37,7 +37,7 @@ mod tiles;
 mod window;
 
 pub use browser_window::BrowserWindows;
-pub use bus::{Frame, FrameRequest, Frames};
+pub use bus::{Frame, FrameRequest, FrameSubscription};
 pub use display::Display;
 pub use error::DisplayError;
 pub use marks::Mark;

@@ -16,7 +16,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::Limits;
+use crate::ProxyLimits;
 
 /// When bytes last moved on any stream of a connection.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Activity {
     }
 
     /// Waits until the connection has reached its idle limit.
-    pub(crate) async fn idle(&self, limits: &Limits) {
+    pub(crate) async fn idle(&self, limits: &ProxyLimits) {
         let limit = |finished| if finished { limits.half_closed } else { limits.idle };
         // Checks again after the shorter limit, which may apply by then.
         self.quiet_as(limit, limits.half_closed).await;

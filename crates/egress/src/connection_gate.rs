@@ -19,7 +19,7 @@ const MAX_ADDRESSES: usize = 16;
 
 /// Limits and timeouts. The defaults are those of the product.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct ProxyLimits {
     /// Limit on simultaneous connections of one proxy; further ones are refused.
     pub connections: usize,
     /// Timeout for resolving a name.
@@ -38,7 +38,7 @@ pub struct Limits {
     pub half_closed: Duration,
 }
 
-impl Default for Limits {
+impl Default for ProxyLimits {
     fn default() -> Self {
         Self {
             connections: 256,
@@ -59,7 +59,7 @@ pub struct ConnectionGate {
     policy: Policy,
     resolver: Arc<dyn Resolve>,
     observer: Arc<dyn Fn(Decision) + Send + Sync>,
-    limits: Limits,
+    limits: ProxyLimits,
     via: Option<Arc<Via>>,
 }
 
@@ -79,7 +79,7 @@ impl ConnectionGate {
             policy,
             resolver: Arc::new(SystemResolver::default()),
             observer: Arc::new(|_| {}),
-            limits: Limits::default(),
+            limits: ProxyLimits::default(),
             via: None,
         }
     }
@@ -104,7 +104,7 @@ impl ConnectionGate {
 
     /// Replaces the limits.
     #[must_use]
-    pub fn with_limits(self, limits: Limits) -> Self {
+    pub fn with_limits(self, limits: ProxyLimits) -> Self {
         Self { limits, ..self }
     }
 
@@ -123,7 +123,7 @@ impl ConnectionGate {
         (self.observer)(Decision::allowed(target, scheme, address));
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
+    pub(crate) fn limits(&self) -> &ProxyLimits {
         &self.limits
     }
 
@@ -196,7 +196,7 @@ pub(crate) async fn addresses(
     host: &Host,
     policy: &Policy,
     resolver: &dyn Resolve,
-    limits: &Limits,
+    limits: &ProxyLimits,
 ) -> Result<Vec<IpAddr>, EgressError> {
     let name = match host {
         Host::Address(address) => return Ok(vec![address.to_canonical()]),

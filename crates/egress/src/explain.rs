@@ -6,7 +6,8 @@ use std::{
 };
 
 use crate::{
-    EgressError, Ground, Host, Limits, Policy, Resolve, Rule, Target, Via, connection_gate,
+    AllowReason, EgressError, Host, Policy, ProxyLimits, Resolve, Rule, Target, Via,
+    connection_gate,
 };
 
 /// What the proxy would do with a target, address by address.
@@ -27,15 +28,15 @@ pub struct Judged {
     /// The address.
     pub address: IpAddr,
     /// Why it would be dialled, or why not.
-    pub verdict: Result<Ground, Rule>,
+    pub verdict: Result<AllowReason, Rule>,
 }
 
 impl Judged {
     /// The rule that refuses it, or the allowlisted range that opens it.
     pub fn reason(&self) -> Option<String> {
         match self.verdict {
-            Ok(Ground::Public) => None,
-            Ok(Ground::Allowlisted(range)) => Some(format!("{range} is on the allowlist")),
+            Ok(AllowReason::Public) => None,
+            Ok(AllowReason::Allowlisted(range)) => Some(format!("{range} is on the allowlist")),
             Err(rule) => Some(rule.to_string()),
         }
     }
@@ -68,7 +69,10 @@ pub async fn explain(
             .judge_name(name)
             .map(|()| Vec::new())
             .map_err(|rule| EgressError::Denied { rule, address: None }),
-        _ => connection_gate::addresses(&target.host, policy, resolver, &Limits::default()).await,
+        _ => {
+            connection_gate::addresses(&target.host, policy, resolver, &ProxyLimits::default())
+                .await
+        }
     };
     let judge = |address| {
         let verdict = policy.judge(SocketAddr::new(address, target.port));

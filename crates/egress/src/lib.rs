@@ -37,14 +37,14 @@ mod via;
 
 pub use bypass::Bypass;
 pub use cidr::Cidr;
-pub use connection_gate::{ConnectionGate, Dialled, Limits};
+pub use connection_gate::{ConnectionGate, Dialled, ProxyLimits};
 pub use connector::{ConnectError, Connection, Connector, Duplex, authority, path};
 pub use decision::{Decision, Failure, Scheme, Verdict};
 pub use error::EgressError;
 pub use explain::{Explanation, Judged, explain};
 pub use host::Host;
 pub use loopback::dial_loopback;
-pub use policy::{Ground, MACHINE_NAME, Policy};
+pub use policy::{AllowReason, MACHINE_NAME, Policy};
 pub use proxy::{ByteStream, Incoming, Proxy};
 pub use resolve::{Resolve, SystemResolver};
 pub use rule::Rule;

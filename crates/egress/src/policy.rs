@@ -55,7 +55,7 @@ const CLOSED: [(Cidr, &str); 26] = [
 
 /// Why something is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ground {
+pub enum AllowReason {
     /// No rule closes the address.
     Public,
     /// The operator opened this range.
@@ -94,23 +94,23 @@ impl Policy {
     ///
     /// An IPv6 address with an embedded IPv4 address is judged as IPv4, and never by an IPv6 range
     /// of the allowlist.
-    pub fn judge(&self, to: SocketAddr) -> Result<Ground, Rule> {
-        let mut ground = Ground::Public;
+    pub fn judge(&self, to: SocketAddr) -> Result<AllowReason, Rule> {
+        let mut ground = AllowReason::Public;
         for address in address::judged(to.ip()) {
             match self.judge_one(address, to.port())? {
-                Ground::Public => {}
+                AllowReason::Public => {}
                 opened => ground = opened,
             }
         }
         Ok(ground)
     }
 
-    fn judge_one(&self, address: IpAddr, port: u16) -> Result<Ground, Rule> {
+    fn judge_one(&self, address: IpAddr, port: u16) -> Result<AllowReason, Rule> {
         if self.is_own(address, port) {
             return Err(Rule::OwnListener);
         }
         if let Some(range) = self.allowlist.iter().find(|range| range.contains(address)) {
-            return Ok(Ground::Allowlisted(*range));
+            return Ok(AllowReason::Allowlisted(*range));
         }
         if let Some((range, what)) = CLOSED.iter().find(|(range, _)| range.contains(address)) {
             return Err(Rule::Range { range: *range, what });
@@ -119,7 +119,7 @@ impl Policy {
         if (self.is_this_machine)(address) {
             return Err(Rule::ThisMachine);
         }
-        Ok(Ground::Public)
+        Ok(AllowReason::Public)
     }
 
     fn is_own(&self, address: IpAddr, port: u16) -> bool {

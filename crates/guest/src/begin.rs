@@ -33,7 +33,7 @@ use crate::{
     panel::Panel,
     passthrough,
     private::Private,
-    profile::Leaving,
+    profile::StayClosed,
     reports::Reports,
     rfb::{self, Passwords},
     supervise,
@@ -57,7 +57,7 @@ pub struct Guest {
     pub egress: Egress,
     pub forwards: Forwards,
     pub measured: Measured,
-    pub leaving: Leaving,
+    pub stay_closed: StayClosed,
     pub panel: Panel,
     /// The cookies of the loaded profile, until the browser has them.
     pub cookies: Arc<Mutex<Option<serde_json::Value>>>,
@@ -164,10 +164,11 @@ impl Guest {
         self.private.prepare(&begin);
         self.frozen.prepare(&begin);
         let (reports, activity) = (self.reports.clone(), self.activity.clone());
-        let alone = orphan_timeout::must_end(begin.alone, reports, activity, self.log.clone());
+        let orphaned =
+            orphan_timeout::must_end(begin.orphan_limits, reports, activity, self.log.clone());
         // The sandbox ends with the guest.
         helmdeck_task::spawn(async {
-            alone.await;
+            orphaned.await;
             std::process::exit(0)
         });
         if let Some(limit) = begin.watch_memory_bytes {
@@ -236,8 +237,8 @@ impl Guest {
                 helmdeck_task::spawn(panel.watch(display));
             }
         }
-        helmdeck_task::spawn(supervise::keep_a_tab(tabs, self.leaving.clone()));
-        let parts = supervise::Parts { display, begin, leaving: self.leaving.clone() };
+        helmdeck_task::spawn(supervise::keep_a_tab(tabs, self.stay_closed.clone()));
+        let parts = supervise::Parts { display, begin, stay_closed: self.stay_closed.clone() };
         supervise::keep_browser(browser, parts, reports, log).await;
     }
 

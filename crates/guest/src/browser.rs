@@ -2,7 +2,7 @@
 
 use std::{fs, io, os::fd::OwnedFd, path::Path, process::Stdio, sync::Arc, time::Duration};
 
-use helmdeck_cdp::{Absence, Cdp, CdpError, Current};
+use helmdeck_cdp::{Cdp, CdpError, Current, Restarting};
 use helmdeck_display::Display;
 use helmdeck_wire::{
     guest::Begin,
@@ -151,7 +151,7 @@ impl Browser {
     /// Marks the browser as absent for some time because of how it ended. Returns after that time.
     pub async fn pause(&self, how: &str, pause: Duration) {
         let next = Instant::now() + pause;
-        self.current.pause(Absence { how: how.to_owned(), next: next.into() });
+        self.current.pause(Restarting { how: how.to_owned(), next: next.into() });
         sleep_until(next).await;
         self.current.clear();
     }

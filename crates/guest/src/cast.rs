@@ -1,6 +1,6 @@
 //! Casts of the browser's page for a viewer, and the viewer's input.
 
-use helmdeck_browser::{Browser, Said, SignIn, ViewerInput};
+use helmdeck_browser::{Browser, ScreenMessage, SignIn, ViewerInput};
 use helmdeck_link::cast::{Message, Receiver, send};
 use helmdeck_wire::cast::{CastMessage, CastRequest, CastView, ViewStatus};
 use parking_lot::Mutex;
@@ -61,8 +61,8 @@ pub async fn serve(
                         Err(_) => return,
                     },
                     said = screen.next() => match said {
-                        Said::Picture(jpeg) => Message::Picture(jpeg),
-                        Said::Words(told) => Message::telling(&told),
+                        ScreenMessage::Picture(jpeg) => Message::Picture(jpeg),
+                        ScreenMessage::Words(told) => Message::telling(&told),
                     },
                 };
                 if send(&mut to_server, &message).await.is_err() {

@@ -5,8 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use helmdeck_browser::Incoming;
-use helmdeck_cdp::{Absence, Cdp, CdpError, Client, Current, MAX_REQUEST};
+use helmdeck_browser::DownloadFiles;
+use helmdeck_cdp::{Cdp, CdpError, Client, Current, MAX_REQUEST, Restarting};
 use helmdeck_wire::{ErrorBody, ErrorCode, error::with_causes, guest::OneClient};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
@@ -25,7 +25,7 @@ pub async fn open(browser: &Current, whose: &OneClient) -> Result<(Cdp, Client),
         GuestError::Refused(ErrorBody::new(ErrorCode::CdpUnavailable, message))
     };
     let cdp = browser.get(OPEN_DEADLINE).await.map_err(|error| match browser.absence() {
-        Some(Absence { how, next }) => {
+        Some(Restarting { how, next }) => {
             let seconds = next.saturating_duration_since(Instant::now()).as_secs() + 1;
             let message = format!("the browser ended ({how}); it restarts in {seconds} s");
             GuestError::Refused(ErrorBody::new(ErrorCode::CdpUnavailable, message))
@@ -36,17 +36,17 @@ pub async fn open(browser: &Current, whose: &OneClient) -> Result<(Cdp, Client),
     Ok((cdp, client))
 }
 
-/// Passes messages both ways until either side ends. `incoming` is the download folder of the
+/// Passes messages both ways until either side ends. `download_files` is the download folder of the
 /// session's own browser; in other browsers, files belong to their own machine.
 pub async fn serve(
     client: &Client,
-    incoming: Option<Arc<Incoming>>,
+    download_files: Option<Arc<DownloadFiles>>,
     stream: impl AsyncRead + AsyncWrite,
 ) {
     let (from_server, mut to_server) = tokio::io::split(stream);
     let mut from_server = BufReader::new(from_server);
     let (refusals, mut refused) = mpsc::channel(1);
-    let sandboxed = incoming.is_some();
+    let sandboxed = download_files.is_some();
     let up = async {
         let mut message = Vec::new();
         loop {
@@ -70,7 +70,7 @@ pub async fn serve(
         }
     };
     let down = async {
-        let mut downloads = incoming.map(transfers::Downloads::new);
+        let mut downloads = download_files.map(transfers::Downloads::new);
         loop {
             let message = tokio::select! {
                 message = client.next() => match message {

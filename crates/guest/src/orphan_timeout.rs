@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use helmdeck_wire::guest::Alone;
+use helmdeck_wire::guest::OrphanLimits;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
@@ -86,17 +86,20 @@ impl Activity {
 
 /// Waits until the guest must end, and logs the reason. Never returns while a server watches,
 /// because then the server decides.
-pub async fn must_end(alone: Alone, reports: Reports, activity: Activity, log: Log) {
+pub async fn must_end(orphan_limits: OrphanLimits, reports: Reports, activity: Activity, log: Log) {
     let began = Instant::now();
     loop {
         sleep(TICK).await;
         let Some(since) = reports.alone_since() else { continue };
         let passed = |from: Instant, limit: u64| from.elapsed() >= Duration::from_millis(limit);
-        let reason = if alone.wall_clock_ms.is_some_and(|limit| passed(began, limit)) {
+        let reason = if orphan_limits.wall_clock_ms.is_some_and(|limit| passed(began, limit)) {
             "the session reached its time limit"
-        } else if alone.idle_ms.is_some_and(|limit| passed(activity.last().max(since), limit)) {
+        } else if orphan_limits
+            .idle_ms
+            .is_some_and(|limit| passed(activity.last().max(since), limit))
+        {
             "the session was idle"
-        } else if passed(since, alone.server_gone_ms) {
+        } else if passed(since, orphan_limits.server_gone_ms) {
             "no server came back"
         } else {
             continue;

@@ -55,12 +55,12 @@ const MAX_COOKIES: u64 = 64 << 20;
 
 /// Whether the browser is to stay closed after it ends.
 #[derive(Clone, Default)]
-pub struct Leaving {
+pub struct StayClosed {
     set: Arc<AtomicBool>,
     gone: Arc<Notify>,
 }
 
-impl Leaving {
+impl StayClosed {
     /// Whether it is to stay closed.
     pub fn is_set(&self) -> bool {
         self.set.load(Ordering::Acquire)
@@ -116,12 +116,12 @@ pub async fn restore_cookies(cdp: &Cdp, cookies: Value) {
 /// Packs the profile; with `last`, the browser is closed first and stays closed.
 pub async fn save(
     current: &Current,
-    leaving: &Leaving,
+    stay_closed: &StayClosed,
     last: bool,
 ) -> Result<impl Stream<Item = io::Result<Bytes>> + use<>, GuestError> {
     if last {
         // Also prevents a restart that is about to happen.
-        leaving.set.store(true, Ordering::Release);
+        stay_closed.set.store(true, Ordering::Release);
     }
     if let Ok(cdp) = current.own(CALL_DEADLINE).await {
         let _ = keep_cookies(&cdp).await;
@@ -129,7 +129,7 @@ pub async fn save(
             let closing = json!({});
             let _ = cdp.call::<IgnoredAny>(None, "Browser.close", closing, CALL_DEADLINE).await;
             // A browser that hangs is packed as it is.
-            let _ = timeout(CLOSE_DEADLINE, leaving.gone.notified()).await;
+            let _ = timeout(CLOSE_DEADLINE, stay_closed.gone.notified()).await;
         }
     }
     let source = |inside: &str, name: &str| Source { inside: inside.into(), name: name.into() };

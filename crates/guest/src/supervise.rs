@@ -17,7 +17,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::{browser::Browser, error::GuestError, log::Log, profile::Leaving, reports::Reports};
+use crate::{browser::Browser, error::GuestError, log::Log, profile::StayClosed, reports::Reports};
 
 /// How often Chromium is restarted in a headless session before the session ends.
 const MAX_TRIES: u32 = 3;
@@ -53,7 +53,7 @@ pub async fn watch_display(mut xvnc: Child, reports: Reports, log: Log) {
 pub struct Parts {
     pub display: Option<Display>,
     pub begin: Begin,
-    pub leaving: Leaving,
+    pub stay_closed: StayClosed,
 }
 
 /// The pause before the next restart; `None` if there is none.
@@ -80,12 +80,12 @@ fn told(how: &str, pause: Duration) -> Progress {
 
 /// Opens a tab whenever the session's own browser has none, so that there is always a window. Ends
 /// when the browser is closed for good.
-pub async fn keep_a_tab(current: Arc<Current>, leaving: Leaving) {
-    while !leaving.is_set() {
+pub async fn keep_a_tab(current: Arc<Current>, stay_closed: StayClosed) {
+    while !stay_closed.is_set() {
         let Ok(cdp) = current.own(LOOK).await else { continue };
         if let Ok(mut tabs) = AnyTab::of(&cdp, LOOK).await {
             while let Some(any) = tabs.next().await {
-                if !any && !leaving.is_set() {
+                if !any && !stay_closed.is_set() {
                     let params = json!({ "url": "about:blank" });
                     let method = "Target.createTarget";
                     // Fails only with the browser.
@@ -101,14 +101,14 @@ pub async fn keep_a_tab(current: Arc<Current>, leaving: Leaving) {
 /// Restarts Chromium when it ends, unless it was closed for good: a limited number of times without
 /// a screen, without limit on a desktop.
 pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, log: Log) {
-    let Parts { display, begin, leaving } = parts;
+    let Parts { display, begin, stay_closed } = parts;
     let mut tries = 0;
     loop {
         let began = Instant::now();
         let mut how = browser.ended().await;
         log.line("guest", &format!("Chromium ended: {how}"));
-        if leaving.is_set() {
-            leaving.gone();
+        if stay_closed.is_set() {
+            stay_closed.gone();
             return;
         }
         if began.elapsed() > STABLE {
@@ -122,8 +122,8 @@ pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, 
             reports.tell(told(&how, pause));
             if !pause.is_zero() {
                 browser.pause(&how, pause).await;
-                if leaving.is_set() {
-                    leaving.gone();
+                if stay_closed.is_set() {
+                    stay_closed.gone();
                     return;
                 }
             }

@@ -5,7 +5,7 @@ use helmdeck_browser::ThumbnailCast;
 use helmdeck_display::FrameRequest;
 use helmdeck_wire::{
     cast::{CastView, Quality, Side, Whole},
-    guest::Frames,
+    guest::PictureRequest,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
@@ -13,14 +13,14 @@ use crate::{begin::Guest, error::GuestError};
 
 /// The source of the thumbnails.
 pub enum Pictures {
-    Screen(helmdeck_display::Frames),
+    Screen(helmdeck_display::FrameSubscription),
     Page(Box<ThumbnailCast>),
 }
 
 impl Guest {
     /// Pictures of the screen; without a screen, of the browser's page.
-    pub async fn pictures(&self, wanted: Frames) -> Result<Pictures, GuestError> {
-        let Frames { width, fps, quality } = wanted;
+    pub async fn pictures(&self, wanted: PictureRequest) -> Result<Pictures, GuestError> {
+        let PictureRequest { width, fps, quality } = wanted;
         if let Some(display) = self.screen()? {
             let request = FrameRequest { max_width: width, max_fps: fps, quality };
             return Ok(Pictures::Screen(display.subscribe(request).await?));

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use helmdeck_browser::Incoming;
+use helmdeck_browser::DownloadFiles;
 use helmdeck_cdp::{ClientMessage, refusal};
 use helmdeck_task::block_in_place;
 use rustix::{
@@ -23,7 +23,7 @@ const MAX_EVENT: usize = 64 << 10;
 
 /// The downloads of one client.
 pub struct Downloads {
-    incoming: Arc<Incoming>,
+    download_files: Arc<DownloadFiles>,
     /// Suggested names by number.
     begun: VecDeque<(String, String)>,
 }
@@ -37,8 +37,8 @@ struct Begun {
 
 impl Downloads {
     /// Downloads that arrive in this folder.
-    pub fn new(incoming: Arc<Incoming>) -> Self {
-        Self { incoming, begun: VecDeque::new() }
+    pub fn new(download_files: Arc<DownloadFiles>) -> Self {
+        Self { download_files, begun: VecDeque::new() }
     }
 
     /// Replaces the message that a download is complete. The file has its final name by then, and
@@ -68,7 +68,7 @@ impl Downloads {
                 if params.get("state")? != "completed" {
                     return None;
                 }
-                let path = block_in_place(|| self.incoming.settle(&guid, &name))?;
+                let path = block_in_place(|| self.download_files.finish(&guid, &name))?;
                 params.as_object_mut()?.insert("filePath".to_owned(), json!(path));
                 Some(event.to_string())
             }

@@ -27,7 +27,7 @@ use tokio_tungstenite::tungstenite::{
 };
 
 use crate::{
-    remote::{NoSocket, Remote, Socket},
+    remote::{ConnectFailure, Remote, Socket},
     server_choice::ServerArgs,
 };
 use streams::Streams;
@@ -206,7 +206,7 @@ impl Visit<'_> {
                         }
                     }
                 }
-                Err(NoSocket::Refused(status, why)) if status < 500 => return Err(why.into()),
+                Err(ConnectFailure::Refused(status, why)) if status < 500 => return Err(why.into()),
                 // If the first connection fails, the address is wrong or the server does not run.
                 Err(error) if self.hello.secret.is_none() => return Err(error.into()),
                 Err(error) => error.to_string(),
@@ -220,7 +220,7 @@ impl Visit<'_> {
         }
     }
 
-    async fn connect(&self) -> Result<Socket, NoSocket> {
+    async fn connect(&self) -> Result<Socket, ConnectFailure> {
         self.server.connect(self.server.request(CONTROL)?).await
     }
 

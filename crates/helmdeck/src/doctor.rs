@@ -77,7 +77,7 @@ pub fn run(config: &Config) -> ExitCode {
 
     let colour = if io::stdout().is_terminal() { Colour::Yes } else { Colour::No };
     // A closed pipe, such as `head`, is not an error.
-    let _ = write!(io::stdout(), "{}", Sheet { findings: &findings, colour });
+    let _ = write!(io::stdout(), "{}", FindingsReport { findings: &findings, colour });
     if findings.iter().any(|finding| finding.verdict == Verdict::Missing) {
         ExitCode::FAILURE
     } else {
@@ -92,12 +92,12 @@ enum Colour {
 }
 
 /// Formats the findings for people.
-struct Sheet<'a> {
+struct FindingsReport<'a> {
     findings: &'a [Finding],
     colour: Colour,
 }
 
-impl fmt::Display for Sheet<'_> {
+impl fmt::Display for FindingsReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for Finding { verdict, what, detail, fix } in self.findings {
             let (mark, code) = match verdict {
@@ -151,7 +151,7 @@ mod tests {
             Finding::absent("toolset media", "no ffmpeg", "install media"),
         ];
         assert_eq!(
-            Sheet { findings: &findings, colour: Colour::No }.to_string(),
+            FindingsReport { findings: &findings, colour: Colour::No }.to_string(),
             "ok       bubblewrap              0.8.0\n\
              warn     memory                  1 GB free; fix: close something\n\
              MISSING  Chromium                not found; fix: apt-get install chromium\n\
@@ -163,8 +163,8 @@ mod tests {
     #[test]
     fn colours_are_for_terminals() {
         let findings = [Finding::ok("bubblewrap", "0.8.0")];
-        let sheet = |colour| Sheet { findings: &findings, colour }.to_string();
-        assert!(sheet(Colour::Yes).contains("\x1b["));
-        assert!(!sheet(Colour::No).contains("\x1b["));
+        let report = |colour| FindingsReport { findings: &findings, colour }.to_string();
+        assert!(report(Colour::Yes).contains("\x1b["));
+        assert!(!report(Colour::No).contains("\x1b["));
     }
 }

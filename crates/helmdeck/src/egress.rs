@@ -9,7 +9,7 @@ use helmdeck_wire::{
     egress::{EgressTested, TestEgress},
 };
 
-use crate::{remote::NoSocket, rest, server_choice::ServerArgs};
+use crate::{remote::ConnectFailure, rest, server_choice::ServerArgs};
 
 /// What to test.
 #[derive(clap::Subcommand)]
@@ -35,7 +35,7 @@ pub fn run(config: &Config, action: Action) -> Result<ExitCode, Box<dyn Error>> 
     let asked = TestEgress { url: target.clone(), session_id: session.map(SessionId::new) };
     let asking = async {
         let server = server.remote(config);
-        let server = server.map_err(|error| NoSocket::Unreachable(error.to_string()))?;
+        let server = server.map_err(|error| ConnectFailure::Unreachable(error.to_string()))?;
         rest::post::<EgressTested>(&server, "/api/v1/egress/test", &asked).await
     };
     let allowed = match helmdeck_task::block_on(&runtime, asking) {
@@ -44,7 +44,7 @@ pub fn run(config: &Config, action: Action) -> Result<ExitCode, Box<dyn Error>> 
             tested.allowed
         }
         // Fall back only if neither a server nor a session was named.
-        Err(NoSocket::Unreachable(why)) if !named => {
+        Err(ConnectFailure::Unreachable(why)) if !named => {
             eprintln!("helmdeck: no server answers ({why}); using the settings of this command");
             let policy = Policy::new(config.egress_allowlist.clone(), vec![config.addr]);
             let resolver = SystemResolver::default();

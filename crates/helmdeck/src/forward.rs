@@ -18,7 +18,7 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::{
     local::Config,
-    remote::{NoSocket, Remote, Socket},
+    remote::{ConnectFailure, Remote, Socket},
     server_choice::ServerArgs,
     stop_signal::stop_signal,
 };
@@ -90,8 +90,8 @@ impl Forwarding {
                         Ended::Away => "the server is unreachable".to_owned(),
                     }
                 }
-                Err(NoSocket::Refused(CONFLICT, why)) if opened => why,
-                Err(error @ NoSocket::Refused(..)) => return Err(error.into()),
+                Err(ConnectFailure::Refused(CONFLICT, why)) if opened => why,
+                Err(error @ ConnectFailure::Refused(..)) => return Err(error.into()),
                 Err(error) if !opened => return Err(error.into()),
                 Err(error) => error.to_string(),
             };

@@ -13,7 +13,7 @@ use http::Method;
 use tokio::time::sleep;
 
 use crate::{
-    remote::{NoSocket, Remote},
+    remote::{ConnectFailure, Remote},
     rest::{DEADLINE, ask},
     stop_signal::stop_signal,
     tools::escape,
@@ -85,7 +85,7 @@ async fn until_end(
                 }
                 display.show(&job);
             }
-            Err(error @ NoSocket::Refused(..)) => return Err(error.into()),
+            Err(error @ ConnectFailure::Refused(..)) => return Err(error.into()),
             Err(error) => {
                 if away.get_or_insert_with(Instant::now).elapsed() > AWAY {
                     return Err(error.into());

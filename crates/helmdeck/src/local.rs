@@ -81,14 +81,14 @@ mod here {
     }
 
     /// Creates tokens with this machine's secret.
-    pub struct Mint {
+    pub struct TokenSigner {
         signer: Box<Signer>,
         subject: String,
         bearer: Bearer,
         last: Mutex<Option<(Instant, String)>>,
     }
 
-    impl Mint {
+    impl TokenSigner {
         /// Reads the secret.
         pub fn open(config: &Config, bearer: Bearer) -> Result<Self, Box<dyn Error>> {
             let subject = config.admin_username.clone();
@@ -146,9 +146,9 @@ mod nowhere {
     }
 
     /// No secret.
-    pub enum Mint {}
+    pub enum TokenSigner {}
 
-    impl Mint {
+    impl TokenSigner {
         /// Fails.
         pub fn open(_: &Config, _: Bearer) -> Result<Self, Box<dyn Error>> {
             Err("no token: log in with `helmdeck login URL`, or set HELMDECK_TOKEN".into())

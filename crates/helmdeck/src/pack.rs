@@ -12,7 +12,7 @@ use crate::{
     job_progress::{CANCELLED, follow},
     jobs::{finish, print_value},
     local::Config,
-    remote::{NoSocket, Remote},
+    remote::{ConnectFailure, Remote},
     rest::{DEADLINE, ask},
     server_choice::ServerArgs,
     table::Table,
@@ -155,9 +155,9 @@ fn show(server: &Remote, pack: &str) -> Result<Bytes, Box<dyn Error>> {
 }
 
 /// Names the command where the server names its API.
-fn for_terminal(error: NoSocket) -> NoSocket {
+fn for_terminal(error: ConnectFailure) -> ConnectFailure {
     match error {
-        NoSocket::Refused(status, why) => NoSocket::Refused(
+        ConnectFailure::Refused(status, why) => ConnectFailure::Refused(
             status,
             why.replace("GET /api/v1/packs lists", "`helmdeck pack list` lists"),
         ),

@@ -23,7 +23,7 @@ use tokio_tungstenite::{
     tungstenite::{Error as WsError, client::IntoClientRequest, protocol::WebSocketConfig},
 };
 
-use crate::local::{self, Bearer, Config, Mint};
+use crate::local::{self, Bearer, Config, TokenSigner};
 use trust::Trust;
 
 /// Deadline to connect.
@@ -55,19 +55,19 @@ pub struct Remote {
 enum Right {
     Given(SecretString),
     /// Tokens are created with this machine's secret.
-    Own(Mint),
+    Own(TokenSigner),
 }
 
 /// Why a connection failed.
 #[derive(Debug)]
-pub enum NoSocket {
+pub enum ConnectFailure {
     /// The server refused.
     Refused(u16, String),
     /// The server did not answer.
     Unreachable(String),
 }
 
-impl fmt::Display for NoSocket {
+impl fmt::Display for ConnectFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(_, why) => write!(f, "the server refused: {why}"),
@@ -76,7 +76,7 @@ impl fmt::Display for NoSocket {
     }
 }
 
-impl Error for NoSocket {}
+impl Error for ConnectFailure {}
 
 impl Remote {
     /// The server at `url`, else the one in the settings. Without `token`, it must be this machine's
@@ -116,7 +116,7 @@ impl Remote {
         let right = match token {
             Some(token) => Right::Given(token.clone()),
             None if url.is_none() || local::is_here(config, &authority) => {
-                Right::Own(Mint::open(config, bearer)?)
+                Right::Own(TokenSigner::open(config, bearer)?)
             }
             None => {
                 let url = url.unwrap_or_default();
@@ -139,8 +139,8 @@ impl Remote {
     }
 
     /// The request for a WebSocket at this path.
-    pub fn request(&self, path: &str) -> Result<Request<()>, NoSocket> {
-        let failed = |error: &dyn Error| NoSocket::Unreachable(error.to_string());
+    pub fn request(&self, path: &str) -> Result<Request<()>, ConnectFailure> {
+        let failed = |error: &dyn Error| ConnectFailure::Unreachable(error.to_string());
         let scheme = if self.trust.is_some() { "wss" } else { "ws" };
         let request = format!("{scheme}://{}{}{path}", self.authority, self.prefix);
         let mut request = request.into_client_request().map_err(|e| failed(&e))?;
@@ -154,7 +154,7 @@ impl Remote {
     }
 
     /// Connects to its port, with a TLS handshake if it speaks TLS.
-    pub fn dial(&self) -> BoxFuture<'_, Result<Box<dyn Duplex>, NoSocket>> {
+    pub fn dial(&self) -> BoxFuture<'_, Result<Box<dyn Duplex>, ConnectFailure>> {
         Box::pin(async move {
             let url = self.url();
             let host = self.authority.host().trim_matches(['[', ']']);
@@ -172,14 +172,14 @@ impl Remote {
                     Some(trust) => trust.handshake(host, stream, &url).await,
                 }
             };
-            let late = |_| NoSocket::Unreachable(format!("{url} does not answer"));
+            let late = |_| ConnectFailure::Unreachable(format!("{url} does not answer"));
             let dialled = timeout(CONNECT_DEADLINE, dialling).await.map_err(late)?;
-            dialled.map_err(NoSocket::Unreachable)
+            dialled.map_err(ConnectFailure::Unreachable)
         })
     }
 
     /// Opens a WebSocket.
-    pub async fn connect(&self, request: Request<()>) -> Result<Socket, NoSocket> {
+    pub async fn connect(&self, request: Request<()>) -> Result<Socket, ConnectFailure> {
         self.connect_with(request, None).await
     }
 
@@ -188,7 +188,7 @@ impl Remote {
         &self,
         request: Request<()>,
         largest: usize,
-    ) -> Result<Socket, NoSocket> {
+    ) -> Result<Socket, ConnectFailure> {
         let config = WebSocketConfig::default()
             .max_message_size(Some(largest))
             .max_frame_size(Some(largest));
@@ -199,12 +199,12 @@ impl Remote {
         &self,
         request: Request<()>,
         config: Option<WebSocketConfig>,
-    ) -> BoxFuture<'_, Result<Socket, NoSocket>> {
+    ) -> BoxFuture<'_, Result<Socket, ConnectFailure>> {
         Box::pin(async move {
             let stream = self.dial().await?;
             let opening = client_async_with_config(request, stream, config);
             let opened = timeout(CONNECT_DEADLINE, opening).await;
-            let late = |_| NoSocket::Unreachable(format!("{} does not answer", self.url()));
+            let late = |_| ConnectFailure::Unreachable(format!("{} does not answer", self.url()));
             match opened.map_err(late)? {
                 Ok((socket, _)) => Ok(socket),
                 Err(WsError::Http(response)) => {
@@ -213,9 +213,9 @@ impl Remote {
                         Ok(body) => body.message,
                         Err(_) => String::from_utf8_lossy(&body).into_owned(),
                     };
-                    Err(NoSocket::Refused(response.status().as_u16(), why))
+                    Err(ConnectFailure::Refused(response.status().as_u16(), why))
                 }
-                Err(other) => Err(NoSocket::Unreachable(format!("{}: {other}", self.url()))),
+                Err(other) => Err(ConnectFailure::Unreachable(format!("{}: {other}", self.url()))),
             }
         })
     }

@@ -12,7 +12,7 @@ use hyper_util::rt::TokioIo;
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::timeout;
 
-use crate::remote::{NoSocket, Remote};
+use crate::remote::{ConnectFailure, Remote};
 
 /// Deadline of a call.
 pub const DEADLINE: Duration = Duration::from_secs(30);
@@ -42,8 +42,8 @@ pub async fn post<T: DeserializeOwned>(
     server: &Remote,
     path: &str,
     body: &impl Serialize,
-) -> Result<T, NoSocket> {
-    let failed = |error: &dyn Error| NoSocket::Unreachable(error.to_string());
+) -> Result<T, ConnectFailure> {
+    let failed = |error: &dyn Error| ConnectFailure::Unreachable(error.to_string());
     let body = serde_json::to_vec(body).map_err(|e| failed(&e))?;
     let answer = ask(server, Method::POST, path, body.into(), DEADLINE).await?;
     serde_json::from_slice(&answer.body).map_err(|e| failed(&e))
@@ -56,10 +56,10 @@ pub fn ask<'a>(
     path: &'a str,
     body: Bytes,
     deadline: Duration,
-) -> BoxFuture<'a, Result<Answer, NoSocket>> {
+) -> BoxFuture<'a, Result<Answer, ConnectFailure>> {
     Box::pin(async move {
         let request = authorized(server, method, path, body)?;
-        let late = |_| NoSocket::Unreachable(format!("{} does not answer", server.url()));
+        let late = |_| ConnectFailure::Unreachable(format!("{} does not answer", server.url()));
         let (status, answer) = timeout(deadline, send(server, request)).await.map_err(late)??;
         if status.is_success() { Ok(answer) } else { Err(refusal(status, &answer)) }
     })
@@ -73,10 +73,10 @@ pub fn stream<'a>(
     path: &'a str,
     body: Bytes,
     deadline: Duration,
-) -> BoxFuture<'a, Result<Incoming, NoSocket>> {
+) -> BoxFuture<'a, Result<Incoming, ConnectFailure>> {
     Box::pin(async move {
         let request = authorized(server, method, path, body)?;
-        let late = |_| NoSocket::Unreachable(format!("{} does not answer", server.url()));
+        let late = |_| ConnectFailure::Unreachable(format!("{} does not answer", server.url()));
         let opened = timeout(deadline, open(server, request)).await.map_err(late)??;
         if opened.status().is_success() {
             return Ok(opened.into_body());
@@ -87,7 +87,7 @@ pub fn stream<'a>(
 }
 
 /// Why the server refused.
-fn refusal(status: StatusCode, answer: &Answer) -> NoSocket {
+fn refusal(status: StatusCode, answer: &Answer) -> ConnectFailure {
     let why = match serde_json::from_slice::<ErrorBody>(&answer.body) {
         Ok(body) => format!("{} ({})", body.message, body.error),
         // Not the API: another server, a proxy, or a port that speaks HTTPS.
@@ -96,7 +96,7 @@ fn refusal(status: StatusCode, answer: &Answer) -> NoSocket {
         }
         Err(_) => format!("status {status}"),
     };
-    NoSocket::Refused(status.as_u16(), why)
+    ConnectFailure::Refused(status.as_u16(), why)
 }
 
 /// A request with JSON and the server's token.
@@ -105,8 +105,8 @@ pub fn authorized(
     method: Method,
     path: &str,
     body: Bytes,
-) -> Result<Request<Full<Bytes>>, NoSocket> {
-    let failed = |error: &dyn Error| NoSocket::Unreachable(error.to_string());
+) -> Result<Request<Full<Bytes>>, ConnectFailure> {
+    let failed = |error: &dyn Error| ConnectFailure::Unreachable(error.to_string());
     let authorized = server.request(path)?;
     let place = authorized.uri().authority().map(ToString::to_string).unwrap_or_default();
     let target = authorized.uri().path_and_query().map_or(path, |target| target.as_str());
@@ -126,7 +126,7 @@ pub fn authorized(
 async fn send(
     server: &Remote,
     request: Request<Full<Bytes>>,
-) -> Result<(StatusCode, Answer), NoSocket> {
+) -> Result<(StatusCode, Answer), ConnectFailure> {
     let opened = open(server, request).await?;
     collect(server, opened).await
 }
@@ -134,8 +134,9 @@ async fn send(
 async fn open(
     server: &Remote,
     request: Request<Full<Bytes>>,
-) -> Result<Response<Incoming>, NoSocket> {
-    let failed = |error: &dyn Error| NoSocket::Unreachable(format!("{}: {error}", server.url()));
+) -> Result<Response<Incoming>, ConnectFailure> {
+    let failed =
+        |error: &dyn Error| ConnectFailure::Unreachable(format!("{}: {error}", server.url()));
     let stream = server.dial().await?;
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
         .await
@@ -148,8 +149,9 @@ async fn open(
 async fn collect(
     server: &Remote,
     response: Response<Incoming>,
-) -> Result<(StatusCode, Answer), NoSocket> {
-    let failed = |error: &dyn Error| NoSocket::Unreachable(format!("{}: {error}", server.url()));
+) -> Result<(StatusCode, Answer), ConnectFailure> {
+    let failed =
+        |error: &dyn Error| ConnectFailure::Unreachable(format!("{}: {error}", server.url()));
     let (head, body) = response.into_parts();
     let body = Limited::new(body, MAX_ANSWER).collect().await.map_err(|e| failed(&*e))?;
     Ok((head.status, Answer { headers: head.headers, body: body.to_bytes() }))

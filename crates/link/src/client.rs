@@ -9,8 +9,8 @@ use helmdeck_wire::{
     cast::CastView,
     control::Hands,
     guest::{
-        Begin, EndPrivate, ForwardedPorts, Frames, HandedOver, Hello, LimitSites, OneClient,
-        RefusedSites, StartPrivate,
+        Begin, EndPrivate, ForwardedPorts, HandedOver, Hello, LimitSites, OneClient,
+        PictureRequest, RefusedSites, StartPrivate,
     },
     private::PrivateEnded,
     ticket::Role,
@@ -144,8 +144,8 @@ impl Link {
     }
 
     /// Opens a stream of thumbnails, sent when the screen changes.
-    pub async fn frames(&self, wanted: Frames) -> Result<FrameStream, LinkError> {
-        let Frames { width, fps, quality } = wanted;
+    pub async fn frames(&self, wanted: PictureRequest) -> Result<FrameStream, LinkError> {
+        let PictureRequest { width, fps, quality } = wanted;
         let path = format!("{}?width={width}&fps={fps}&quality={quality}", route::FRAMES);
         let stream = self.upgrade(&path, route::FRAMES_PROTOCOL);
         Ok(FrameStream::new(within(CONNECT_DEADLINE, stream).await?))

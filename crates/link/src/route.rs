@@ -42,7 +42,7 @@ pub const RFB: &str = "/rfb";
 pub const RFB_PROTOCOL: &str = "rfb";
 /// `GET` with an upgrade to [`FRAMES_PROTOCOL`]: thumbnails of the screen, sent when it changes.
 /// The
-/// query is a [`helmdeck_wire::guest::Frames`]; each picture is a JPEG after a big-endian length of
+/// query is a [`helmdeck_wire::guest::PictureRequest`]; each picture is a JPEG after a big-endian length of
 /// four bytes.
 pub const FRAMES: &str = "/frames";
 /// The protocol of [`FRAMES`] after the upgrade.

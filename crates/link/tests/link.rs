@@ -12,7 +12,7 @@ use std::{io, time::Duration};
 
 use async_trait::async_trait;
 use helmdeck_link::{ByteStream, Connect, Link, LinkError};
-use helmdeck_wire::{ErrorBody, ErrorCode, guest::Frames};
+use helmdeck_wire::{ErrorBody, ErrorCode, guest::PictureRequest};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
     sync::mpsc,
@@ -174,7 +174,8 @@ async fn pictures_arrive_whole_and_one_without_bounds_is_refused() {
         stream
     };
     let watching = async {
-        let mut pictures = link.frames(Frames { width: 100, fps: 1.0, quality: 50 }).await.unwrap();
+        let mut pictures =
+            link.frames(PictureRequest { width: 100, fps: 1.0, quality: 50 }).await.unwrap();
         assert_eq!(pictures.next().await.unwrap().unwrap().as_ref(), [1, 2, 3]);
         assert_eq!(pictures.next().await.unwrap().unwrap().len(), 0);
         assert!(matches!(pictures.next().await, Err(LinkError::Nonsense(_))));

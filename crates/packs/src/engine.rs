@@ -59,7 +59,7 @@ const EVENTS: usize = 256;
 
 /// Limits of the engine.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct EngineLimits {
     /// How many jobs run at a time.
     pub running: usize,
     /// How many jobs of one caller run at a time.
@@ -70,7 +70,7 @@ pub struct Limits {
     pub waiting_bytes_per_caller: usize,
 }
 
-impl Default for Limits {
+impl Default for EngineLimits {
     fn default() -> Self {
         Self {
             running: 16,
@@ -163,7 +163,7 @@ const SESSION_FIELDS: [&str; 2] = ["_session_id", "workspace"];
 
 impl Engine {
     /// An engine with all packs. [`Engine::recover`] must be called once before anything else.
-    pub fn new(services: Services, limits: Limits) -> Self {
+    pub fn new(services: Services, limits: EngineLimits) -> Self {
         let command_packs = services.command_packs.clone().map(CommandPacks::new);
         let webhooks = Sender {
             store: services.store.clone(),

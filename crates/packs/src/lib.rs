@@ -49,7 +49,7 @@ pub use crate::session_use::NamedSession;
 pub use context::Context;
 pub use docling::Docling;
 pub use endpoints::{Endpoint, Endpoints};
-pub use engine::{Engine, Limits, Options, RETENTION, Services};
+pub use engine::{Engine, EngineLimits, Options, RETENTION, Services};
 pub use error::{PackError, PackResult};
 pub use http_client::{HttpClient, HttpRequest, HttpResponse};
 pub use job_artifacts::JobArtifacts;

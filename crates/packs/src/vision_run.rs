@@ -9,7 +9,7 @@ use futures_util::{
     future::{BoxFuture, pending},
 };
 use helmdeck_vision::{
-    Dialect, Goal, Limits, Outcome, Run, Step,
+    Dialect, Goal, Outcome, Run, RunLimits, Step,
     eyes::{Eyes, Model, ModelFailure, Reply, Spent},
     report::FinalShot,
     run,
@@ -173,7 +173,7 @@ impl<'a> Watched<'a> {
     ) -> PackResult<Run> {
         let (halt, halted) = watch::channel(false);
         let limits =
-            Limits { max_steps: wanted.max_steps, stop: Some(halted), ..Limits::default() };
+            RunLimits { max_steps: wanted.max_steps, stop: Some(halted), ..RunLimits::default() };
         let watcher = |step: &Step| {
             if enough(step) {
                 halt.send_replace(true);
@@ -197,7 +197,7 @@ impl<'a> Watched<'a> {
     async fn run(
         &self,
         wanted: &Wanted<'_>,
-        limits: &Limits,
+        limits: &RunLimits,
         watcher: &(dyn Fn(&Step) + Send + Sync),
     ) -> PackResult<Run> {
         let context = self.context;

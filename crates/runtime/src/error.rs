@@ -22,7 +22,7 @@ pub enum RuntimeError {
     Missing(&'static str, #[source] io::Error),
     /// The backend runs no programs beside its sandboxes.
     #[error("{0} cannot run beside the sandboxes of this runtime")]
-    NotAlone(&'static str),
+    CannotIsolate(&'static str),
     /// The sandbox did not end after it was killed.
     #[error("the sandbox does not end")]
     Stuck,

@@ -59,12 +59,12 @@ pub struct SandboxSpec {
     /// Whether it has a directory on disk, at `/run/helmdeck/workspace`, which is removed with it.
     pub workspace: bool,
     /// Limits for all its processes together.
-    pub limits: Limits,
+    pub limits: SandboxLimits,
 }
 
 /// Resource limits for all processes of a sandbox together.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limits {
+pub struct SandboxLimits {
     /// Memory, including files in memory.
     pub memory_bytes: u64,
     /// Processor cores; `None` for all.
@@ -73,7 +73,7 @@ pub struct Limits {
     pub pids: u64,
 }
 
-impl Default for Limits {
+impl Default for SandboxLimits {
     fn default() -> Self {
         Self { memory_bytes: 4 << 30, cpu_cores: None, pids: 1024 }
     }
@@ -98,7 +98,7 @@ impl Default for SandboxSpec {
             browser_bytes: 1 << 30,
             tmp_bytes: 1 << 30,
             workspace: false,
-            limits: Limits::default(),
+            limits: SandboxLimits::default(),
         }
     }
 }
@@ -120,7 +120,7 @@ pub struct Sandbox {
 }
 
 /// A program that runs in a sandbox without a network and without files of the machine or of a session.
-pub struct Alone {
+pub struct IsolatedProgram {
     /// The command of helmdeck that it is. It gets `--connection-fd NUMBER` and the arguments.
     pub command: &'static str,
     /// Its arguments.
@@ -151,9 +151,9 @@ pub trait Runtime: Send + Sync + 'static {
     /// All sandboxes of this instance, so that a restarted server can adopt or stop them.
     async fn list(&self) -> Result<Vec<Sandbox>, RuntimeError>;
 
-    /// The command that runs a program alone. Its child ends when it is dropped. A backend that does
+    /// The command that runs an isolated program. Its child ends when it is dropped. A backend that does
     /// not run on this machine cannot.
-    fn alone(&self, alone: Alone) -> Result<Command, RuntimeError> {
-        Err(RuntimeError::NotAlone(alone.command))
+    fn isolated(&self, program: IsolatedProgram) -> Result<Command, RuntimeError> {
+        Err(RuntimeError::CannotIsolate(program.command))
     }
 }

@@ -57,7 +57,8 @@ use tokio::{
 
 use self::{cgroup::Cgroups, presence::Presence, workspace::Workspaces};
 use crate::{
-    Alone, ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec, error::Doing,
+    ByteStream, IsolatedProgram, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec,
+    error::Doing,
 };
 
 /// bubblewrap sets up the namespaces within this time.
@@ -252,8 +253,8 @@ impl Runtime for LocalRuntime {
         Ok(found)
     }
 
-    fn alone(&self, alone: Alone) -> Result<Command, RuntimeError> {
-        program_sandbox::command(&self.root, self.drop_privileges, alone)
+    fn isolated(&self, program: IsolatedProgram) -> Result<Command, RuntimeError> {
+        program_sandbox::command(&self.root, self.drop_privileges, program)
     }
 }
 

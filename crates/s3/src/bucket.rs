@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio_rustls::rustls::ClientConfig;
 
 use crate::{
-    Addressing, Endpoint, Limits, ObjectReader, S3Error,
+    Addressing, Endpoint, ObjectReader, RequestDeadlines, S3Error,
     address::{BucketAddress, is_bucket, is_key},
     connection::Connector,
     request::{Call, Sender},
@@ -38,7 +38,7 @@ pub struct BucketSettings {
     /// The key that signs requests.
     pub secret_key: SecretString,
     /// How long requests may take.
-    pub limits: Limits,
+    pub limits: RequestDeadlines,
 }
 
 /// A cheap handle to a bucket. Keys do not include the prefix.

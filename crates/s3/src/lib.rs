@@ -19,4 +19,4 @@ pub use address::{Addressing, Endpoint};
 pub use bucket::{Bucket, BucketSettings, Page};
 pub use error::S3Error;
 pub use reader::ObjectReader;
-pub use request::Limits;
+pub use request::RequestDeadlines;

@@ -20,7 +20,7 @@ use crate::{
 
 /// How long requests may take.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct RequestDeadlines {
     /// A request, or the head of a response that is streamed.
     pub answer: Duration,
     /// A request that uploads a part of a file.
@@ -33,7 +33,7 @@ pub struct Limits {
     pub piece: Duration,
 }
 
-impl Default for Limits {
+impl Default for RequestDeadlines {
     fn default() -> Self {
         Self {
             answer: Duration::from_secs(30),
@@ -60,7 +60,7 @@ pub(crate) struct Sender {
     connector: Connector,
     signer: Signer,
     bucket: String,
-    pub limits: Limits,
+    pub limits: RequestDeadlines,
 }
 
 /// A request.
@@ -74,7 +74,7 @@ pub(crate) struct Call {
     /// First and last byte to get.
     pub range: Option<(u64, u64)>,
     pub body: Bytes,
-    /// How long one attempt may take; [`Limits::answer`] if `None`.
+    /// How long one attempt may take; [`RequestDeadlines::answer`] if `None`.
     pub limit: Option<Duration>,
     /// How often it is tried.
     pub attempts: usize,
@@ -110,7 +110,12 @@ pub(crate) struct Opened {
 }
 
 impl Sender {
-    pub fn new(connector: Connector, signer: Signer, bucket: String, limits: Limits) -> Self {
+    pub fn new(
+        connector: Connector,
+        signer: Signer,
+        bucket: String,
+        limits: RequestDeadlines,
+    ) -> Self {
         Self { connector, signer, bucket, limits }
     }
 

@@ -3,7 +3,7 @@
 
 use std::{io::Cursor, time::Duration};
 
-use helmdeck_s3::{Addressing, Bucket, BucketSettings, Endpoint, Limits, Page, S3Error};
+use helmdeck_s3::{Addressing, Bucket, BucketSettings, Endpoint, Page, RequestDeadlines, S3Error};
 use helmdeck_testkit::{FakeS3, Fault, eventually};
 use helmdeck_tls::client_config;
 
@@ -19,7 +19,7 @@ fn settings(service: &FakeS3) -> BucketSettings {
         addressing: Addressing::Path,
         access_key: FakeS3::ACCESS_KEY.into(),
         secret_key: FakeS3::SECRET_KEY.into(),
-        limits: Limits::default(),
+        limits: RequestDeadlines::default(),
     }
 }
 
@@ -176,7 +176,12 @@ async fn uploads_of_a_crashed_process_are_aborted() {
 async fn a_service_that_does_not_answer_is_given_up() {
     let service = FakeS3::start().await;
     let short = Duration::from_millis(50);
-    let limits = Limits { answer: short, part: short, piece: short, ..Limits::default() };
+    let limits = RequestDeadlines {
+        answer: short,
+        part: short,
+        piece: short,
+        ..RequestDeadlines::default()
+    };
     let bucket = open(BucketSettings { limits, ..settings(&service) });
     service.put("team/a/one", "1");
     service.fail(&["GET"], Fault::Stall, 100);

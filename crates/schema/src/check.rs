@@ -11,8 +11,12 @@ type Checked = Result<(), Violation>;
 
 /// Checks a value against the whole schema.
 pub fn check(schema: &Schema, value: &Value) -> Checked {
-    Place { whole: schema, field: String::new(), notes: Notes::default() }
-        .check(&schema.root, value)
+    check_part(schema, &schema.root, value)
+}
+
+/// Checks a value against a part of a schema.
+pub fn check_part(whole: &Schema, part: &Value, value: &Value) -> Checked {
+    Place { whole, field: String::new(), notes: Notes::default() }.check(part, value)
 }
 
 /// Reporting hints of the schema. Those of a field take precedence over those of its type, and

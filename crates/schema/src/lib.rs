@@ -103,6 +103,18 @@ impl Schema {
         Some(self.resolve(field))
     }
 
+    /// Whether a field at the top may have this value. A field that the schema does not know may have any.
+    pub fn allows(&self, name: &str, value: &Value) -> bool {
+        let field = self.root.get("properties").and_then(|fields| fields.get(name));
+        field.is_none_or(|field| check::check_part(self, field, value).is_ok())
+    }
+
+    /// Whether a field at the top must be present.
+    pub fn requires(&self, name: &str) -> bool {
+        let required = self.root.get("required").and_then(Value::as_array);
+        required.is_some_and(|required| required.iter().any(|field| field == name))
+    }
+
     /// The error code for an invalid value at a path such as `path[1].x`, and whether it is secret.
     pub fn notes_at(&self, place: &str) -> (Option<&str>, bool) {
         let (mut schema, mut code, mut secret) = (&self.root, None, false);

@@ -31,7 +31,7 @@ pub async fn ensure(store: &Store, config: &Config) -> Result<Option<NewAdmin>, 
             let username = &config.admin_username;
             let unchanged = match kept {
                 Some(kept) if kept.username == *username => {
-                    Checker::default().fits(password.clone(), kept.password_hash).await?
+                    Checker::default().fits(password.clone(), kept.password_hash, ()).await?
                 }
                 _ => false,
             };
@@ -122,7 +122,7 @@ mod tests {
 
     async fn lets_in(store: &Store, password: SecretString) -> bool {
         let kept = store.admin().await.unwrap().unwrap();
-        Checker::default().fits(password, kept.password_hash).await.unwrap()
+        Checker::default().fits(password, kept.password_hash, ()).await.unwrap()
     }
 
     #[tokio::test]

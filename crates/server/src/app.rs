@@ -303,6 +303,7 @@ fn session_limits(
         max_sessions: config.max_sessions,
         max_sessions_per_caller: config.max_sessions_per_caller,
         idle_timeout_s: config.idle_timeout_s,
+        max_memory_per_caller: config.memory_per_caller(),
         ceilings: config.ceilings,
         workspace_bytes: config.workspace_limit.map(|limit| limit.0),
         policy: policy.clone(),

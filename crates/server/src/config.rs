@@ -76,6 +76,10 @@ pub struct Config {
     /// processor cores that a caller can request for one session; an admin can request the whole
     /// machine. Default: half of the memory, and all cores.
     pub ceilings: Ceilings,
+    /// `HELMDECK_MAX_MEMORY_PER_CALLER`: what the memory limits of one caller's running sessions may
+    /// add up to; an admin's are not limited. Default 0: as much as `HELMDECK_MAX_SESSIONS` sessions
+    /// with the default limit, 4g each.
+    pub max_memory_per_caller: Option<Bytes>,
     /// `HELMDECK_WORKSPACE_LIMIT`: the most that the `/workspace` of a session can hold; it is a
     /// directory on disk. 0 keeps it in memory, as a part of the home. Default 4g.
     pub workspace_limit: Option<Bytes>,
@@ -196,6 +200,7 @@ impl Config {
             max_sessions: sessions(&mut layers, "max_sessions", defaults::max_sessions)?,
             max_sessions_per_caller: sessions(&mut layers, "max_sessions_per_caller", || 10_000)?,
             ceilings: ceilings::read(&mut layers)?,
+            max_memory_per_caller: ceilings::per_caller(&mut layers)?,
             workspace_limit: layers.value(
                 "workspace_limit",
                 "a size such as 4g, at least 16m, or 0 for a workspace in memory",

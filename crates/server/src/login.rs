@@ -22,7 +22,7 @@ use time::OffsetDateTime;
 use crate::{
     App,
     error::{ApiError, ApiResult},
-    login_queue::{Crowded, LoginQueue},
+    login_queue::{LoginQueue, QueueFull, QueueTurn},
     login_throttle::LoginThrottle,
     password::{self, Checker},
     token::Grant,
@@ -61,7 +61,7 @@ pub struct LoggedIn {
 
 /// Checks passwords, with delays after failures.
 pub struct Login {
-    attempts: Mutex<LoginThrottle>,
+    throttle: Mutex<LoginThrottle>,
     queue: LoginQueue,
     checker: Checker,
 }
@@ -69,7 +69,7 @@ pub struct Login {
 impl Login {
     pub fn new() -> Self {
         let queue = LoginQueue::new(CHECKS_AT_ONCE);
-        Self { attempts: Mutex::default(), queue, checker: Checker::default() }
+        Self { throttle: Mutex::default(), queue, checker: Checker::default() }
     }
 
     /// Returns a token if the password is right.
@@ -85,18 +85,17 @@ impl Login {
             record_throttled(audit, peer);
             refused
         };
-        let turn = self.queue.turn(peer).await.map_err(|Crowded| throttled(crowded()))?;
-        let admitted = self.attempts.lock().admit(&username, peer, Instant::now());
+        let turn = self.queue.turn(peer).await.map_err(|QueueFull| throttled(crowded()))?;
+        let admitted = self.throttle.lock().admit(&username, peer, Instant::now());
         admitted.map_err(|wait| throttled(slow_down(wait)))?;
-        let checked = self.check(store, &username, password).await?;
-        drop(turn);
+        let checked = self.check(store, &username, password, turn).await?;
         if checked != Checked::Right {
             record_failed(audit, &username, checked, peer);
             let message = "user name or password is wrong; `helmdeck admin reset-password` on the \
                            server's machine creates a new one";
             return Err(ApiError::new(ErrorCode::InvalidCredentials, message));
         }
-        self.attempts.lock().forgive(&username, peer);
+        self.throttle.lock().forgive(&username, peer);
         let now = OffsetDateTime::now_utc();
         let scopes = ["admin".to_owned()];
         // A login always counts as a person.
@@ -112,17 +111,19 @@ impl Login {
         Ok(LoggedIn { token, subject: username, expires_at: info.expires_at })
     }
 
-    /// Does the same work for unknown and known names.
+    /// Does the same work for unknown and known names. A client that disconnects does not end a
+    /// check, which keeps its turn.
     async fn check(
         &self,
         store: &Store,
         username: &str,
         password: SecretString,
+        turn: QueueTurn,
     ) -> ApiResult<Checked> {
         let admin = store.admin().await?.filter(|admin| admin.username == username);
         let known = admin.is_some();
         let hash = admin.map_or_else(|| password::DECOY.to_owned(), |admin| admin.password_hash);
-        let fits = self.checker.fits(password, hash).await.map_err(ApiError::internal)?;
+        let fits = self.checker.fits(password, hash, turn).await.map_err(ApiError::internal)?;
         Ok(match (known, fits) {
             (true, true) => Checked::Right,
             (true, false) => Checked::WrongPassword,
@@ -174,4 +175,36 @@ fn slow_down(wait: Duration) -> ApiError {
 fn crowded() -> ApiError {
     let message = "too many logins from your network at once: try again in 1 s";
     ApiError::new(ErrorCode::TooManyAttempts, message).retry_after(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::join_all;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    /// Far shorter than a check.
+    const IMPATIENCE: Duration = Duration::from_millis(1);
+
+    #[tokio::test]
+    async fn a_flood_of_logins_uses_the_memory_of_two_checks_even_if_clients_disconnect() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let login = Login::new();
+        // No memory is freed before this one ends, so it can be counted.
+        let other = login.checker.begin();
+        let wrong = async |client: u8| {
+            let turn = login.queue.turn([192, 0, 2, client].into()).await.ok()?;
+            login.check(&store, "nobody", SecretString::from("wrong"), turn).await.ok()
+        };
+        for client in 0..12 {
+            let _ = timeout(IMPATIENCE, wrong(client)).await;
+        }
+        let checked = join_all((0..12).map(wrong)).await;
+        assert_eq!(checked, [Some(Checked::UnknownName); 12]);
+        assert_eq!(login.checker.spare(), 2);
+        drop(other);
+        assert_eq!(login.checker.spare(), 0, "all memory is returned");
+    }
 }

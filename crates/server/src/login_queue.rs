@@ -22,12 +22,12 @@ pub struct LoginQueue {
 struct State {
     free: usize,
     /// The next network comes first. After its turn, a network moves to the end.
-    waiting: VecDeque<(IpAddr, VecDeque<oneshot::Sender<Turn>>)>,
+    waiting: VecDeque<(IpAddr, VecDeque<oneshot::Sender<QueueTurn>>)>,
 }
 
 /// The queue is full.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Crowded;
+pub struct QueueFull;
 
 impl LoginQueue {
     /// A queue with this many checks at once.
@@ -37,17 +37,17 @@ impl LoginQueue {
     }
 
     /// Waits for a turn, which lasts until it is dropped.
-    pub async fn turn(&self, peer: IpAddr) -> Result<Turn, Crowded> {
+    pub async fn turn(&self, peer: IpAddr) -> Result<QueueTurn, QueueFull> {
         let waiting = {
             let mut state = self.state.lock();
             if state.free > 0 {
                 state.free -= 1;
-                return Ok(Turn { queue: self.clone() });
+                return Ok(QueueTurn { queue: self.clone() });
             }
-            state.enqueue(network(peer)).ok_or(Crowded)?
+            state.enqueue(network(peer)).ok_or(QueueFull)?
         };
         // The sender stays in the queue until it sends.
-        waiting.await.map_err(|_| Crowded)
+        waiting.await.map_err(|_| QueueFull)
     }
 
     fn pass_on(&self) {
@@ -61,13 +61,13 @@ impl LoginQueue {
         };
         if let Some(next) = next {
             // If the receiver is gone, the turn is returned, dropped and passed on.
-            let _ = next.send(Turn { queue: self.clone() });
+            let _ = next.send(QueueTurn { queue: self.clone() });
         }
     }
 }
 
 impl State {
-    fn enqueue(&mut self, network: IpAddr) -> Option<oneshot::Receiver<Turn>> {
+    fn enqueue(&mut self, network: IpAddr) -> Option<oneshot::Receiver<QueueTurn>> {
         let (sender, receiver) = oneshot::channel();
         let networks = self.waiting.len();
         match self.waiting.iter_mut().find(|(known, _)| *known == network) {
@@ -84,7 +84,7 @@ impl State {
         Some(receiver)
     }
 
-    fn dequeue(&mut self) -> Option<oneshot::Sender<Turn>> {
+    fn dequeue(&mut self) -> Option<oneshot::Sender<QueueTurn>> {
         loop {
             let (network, mut queue) = self.waiting.pop_front()?;
             let next = queue.pop_front();
@@ -99,11 +99,11 @@ impl State {
 }
 
 /// The right to check one password now.
-pub struct Turn {
+pub struct QueueTurn {
     queue: LoginQueue,
 }
 
-impl Drop for Turn {
+impl Drop for QueueTurn {
     fn drop(&mut self) {
         self.queue.pass_on();
     }
@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    fn wait(queue: &LoginQueue, peer: [u8; 4]) -> BoxFuture<'static, Result<Turn, Crowded>> {
+    fn wait(queue: &LoginQueue, peer: [u8; 4]) -> BoxFuture<'static, Result<QueueTurn, QueueFull>> {
         let queue = queue.clone();
         let mut turn = async move { queue.turn(peer.into()).await }.boxed();
         // It enters the queue now.

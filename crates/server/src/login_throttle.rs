@@ -21,7 +21,7 @@ const MOST: usize = 4096;
 /// Remembers a bounded number of recent attempts.
 #[derive(Debug, Default)]
 pub struct LoginThrottle {
-    tries: HashMap<Key, Tries>,
+    failed: HashMap<Key, FailedLogins>,
 }
 
 /// Attempts are counted per account and network.
@@ -32,12 +32,12 @@ struct Key {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Tries {
+struct FailedLogins {
     count: u32,
     last: Instant,
 }
 
-impl Tries {
+impl FailedLogins {
     /// How long after the last attempt the next one is accepted.
     fn wait(self) -> Duration {
         match self.count.checked_sub(FREE) {
@@ -52,34 +52,34 @@ impl LoginThrottle {
     /// [`Self::forgive`], so that parallel attempts gain nothing.
     pub fn admit(&mut self, username: &str, peer: IpAddr, now: Instant) -> Result<(), Duration> {
         let key = key(username, peer);
-        self.tries.retain(|_, tries| now.saturating_duration_since(tries.last) < FORGET);
-        if let Some(tries) = self.tries.get_mut(&key) {
-            let left = tries.wait().saturating_sub(now.saturating_duration_since(tries.last));
+        self.failed.retain(|_, failed| now.saturating_duration_since(failed.last) < FORGET);
+        if let Some(failed) = self.failed.get_mut(&key) {
+            let left = failed.wait().saturating_sub(now.saturating_duration_since(failed.last));
             if !left.is_zero() {
                 return Err(left);
             }
-            *tries = Tries { count: tries.count.saturating_add(1), last: now };
+            *failed = FailedLogins { count: failed.count.saturating_add(1), last: now };
             return Ok(());
         }
         self.make_room();
-        self.tries.insert(key, Tries { count: 1, last: now });
+        self.failed.insert(key, FailedLogins { count: 1, last: now });
         Ok(())
     }
 
     /// The password was right: forgets earlier failures.
     pub fn forgive(&mut self, username: &str, peer: IpAddr) {
-        self.tries.remove(&key(username, peer));
+        self.failed.remove(&key(username, peer));
     }
 
     /// When full, removes the least suspicious entry, so that a flood of names cannot evict the
     /// account under attack.
     fn make_room(&mut self) {
-        if self.tries.len() < MOST {
+        if self.failed.len() < MOST {
             return;
         }
-        let least = self.tries.iter().min_by_key(|(_, tries)| (tries.count, tries.last));
+        let least = self.failed.iter().min_by_key(|(_, failed)| (failed.count, failed.last));
         if let Some(key) = least.map(|(key, _)| key.clone()) {
-            self.tries.remove(&key);
+            self.failed.remove(&key);
         }
     }
 }
@@ -148,7 +148,7 @@ mod tests {
         for n in 0..MOST + 50 {
             throttle.admit(&format!("user{n}"), HERE, now).unwrap();
         }
-        assert_eq!(throttle.tries.len(), MOST);
+        assert_eq!(throttle.failed.len(), MOST);
         assert!(throttle.admit("admin", HERE, now).is_err());
     }
 }

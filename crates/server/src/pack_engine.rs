@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use helmdeck_egress::Policy;
 use helmdeck_gateway::Gateway;
-use helmdeck_packs::{Docling, Engine, HttpClient, Limits, RunRegistry, Services};
+use helmdeck_packs::{Docling, Engine, EngineLimits, HttpClient, RunRegistry, Services};
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Sessions};
 use helmdeck_store::{Artifacts, Audit, Store, Vault};
@@ -39,7 +39,7 @@ pub fn start(
         known_hosts: config.services.ssh_known_hosts.clone(),
         runs,
     };
-    Ok(Engine::new(services, Limits::default()))
+    Ok(Engine::new(services, EngineLimits::default()))
 }
 
 fn docling(config: &Config) -> Result<Option<Docling>, ServerError> {

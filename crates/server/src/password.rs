@@ -59,9 +59,16 @@ struct Memory {
 
 impl Checker {
     /// Whether a password matches a hash, off the async threads. Nothing matches an invalid hash.
-    pub async fn fits(&self, password: SecretString, hash: String) -> Result<bool, PasswordError> {
+    /// The check holds `turn` to its end, even if nobody waits for it any more.
+    pub async fn fits(
+        &self,
+        password: SecretString,
+        hash: String,
+        turn: impl Send + 'static,
+    ) -> Result<bool, PasswordError> {
         let check = self.begin();
         let fits = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
             let spare = check.0.lock().spare.pop();
             let mut memory = spare.unwrap_or_else(|| Vec::with_capacity(RESERVED));
             let fits = fits(password.expose_secret().as_bytes(), &hash, &mut memory);
@@ -71,14 +78,21 @@ impl Checker {
         Ok(fits.await?)
     }
 
-    fn begin(&self) -> Check {
+    /// Counts a check: no memory is freed before it ends.
+    pub fn begin(&self) -> Check {
         self.memory.lock().checks += 1;
         Check(self.memory.clone())
+    }
+
+    /// Buffers that no check uses.
+    #[cfg(test)]
+    pub fn spare(&self) -> usize {
+        self.memory.lock().spare.len()
     }
 }
 
 /// A check that has not ended.
-struct Check(Arc<Mutex<Memory>>);
+pub struct Check(Arc<Mutex<Memory>>);
 
 impl Drop for Check {
     fn drop(&mut self) {
@@ -148,15 +162,15 @@ mod tests {
         let checker = Checker::default();
         let other = checker.begin();
         let fits = async |password: &str, hash: &str| {
-            checker.fits(SecretString::from(password), hash.to_owned()).await.unwrap()
+            checker.fits(SecretString::from(password), hash.to_owned(), ()).await.unwrap()
         };
         assert!(fits("correct horse", &hash).await);
         assert!(!fits("wrong horse", &hash).await);
         assert!(fits("correct horse", &hash).await, "also in reused memory");
         assert!(!fits("", "nonsense").await);
-        assert_eq!(checker.memory.lock().spare.len(), 1, "sequential checks share their memory");
+        assert_eq!(checker.spare(), 1, "sequential checks share their memory");
         drop(other);
-        assert!(checker.memory.lock().spare.is_empty());
+        assert_eq!(checker.spare(), 0);
     }
 
     #[tokio::test]
@@ -166,7 +180,7 @@ mod tests {
         let mut checks = JoinSet::new();
         for _ in 0..120 {
             let (checker, hash) = (checker.clone(), cheap.clone());
-            checks.spawn(async move { checker.fits(SecretString::from("wrong"), hash).await });
+            checks.spawn(async move { checker.fits(SecretString::from("wrong"), hash, ()).await });
         }
         while let Some(fits) = checks.join_next().await {
             assert!(!fits.unwrap().unwrap());
@@ -182,7 +196,7 @@ mod tests {
         assert_eq!(cost(DECOY), cost(&real));
         assert!(PasswordHash::new(DECOY).is_ok());
         let checker = Checker::default();
-        assert!(!checker.fits(SecretString::from("any"), DECOY.into()).await.unwrap());
+        assert!(!checker.fits(SecretString::from("any"), DECOY.into(), ()).await.unwrap());
     }
 
     #[test]

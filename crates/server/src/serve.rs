@@ -312,3 +312,61 @@ impl HttpBody for Answer {
         self.body.size_hint()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex},
+        time::{Instant, sleep},
+    };
+
+    use super::*;
+    use crate::client_address::TrustedProxies;
+
+    /// A client's end of a connection that is served.
+    async fn connected() -> DuplexStream {
+        let limits = ConnectionLimits::new(None, TrustedProxies::default(), false);
+        let peer = IpAddr::from([192, 0, 2, 1]);
+        let place = Arc::new(limits.admit(peer).await.unwrap());
+        let (client, server) = duplex(1 << 10);
+        let accepted = Accepted { peer, place, limits };
+        let served = connection(Box::new(server), accepted, Router::new(), Stop::default());
+        helmdeck_task::spawn(served);
+        client
+    }
+
+    /// Sends a head that never ends, a line every second, until the server closes the connection.
+    async fn closes_after(client: &mut DuplexStream) -> Duration {
+        let (begun, mut answer) = (Instant::now(), Vec::new());
+        let (mut from_server, mut to_server) = tokio::io::split(client);
+        let writing = async {
+            let _ = to_server.write_all(b"GET / HTTP/1.1\r\n").await;
+            loop {
+                let _ = to_server.write_all(b"x: y\r\n").await;
+                sleep(Duration::from_secs(1)).await;
+            }
+        };
+        tokio::select! {
+            _ = from_server.read_to_end(&mut answer) => {}
+            () = writing => {}
+        }
+        begun.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_whose_first_head_is_incomplete_after_ten_seconds_is_closed() {
+        let took = closes_after(&mut connected().await).await.as_secs();
+        assert_eq!(took, 10);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn later_heads_may_take_a_minute() {
+        let mut client = connected().await;
+        client.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        let mut status = [0; 12];
+        client.read_exact(&mut status).await.unwrap();
+        assert_eq!(&status, b"HTTP/1.1 404");
+        let took = closes_after(&mut client).await.as_secs();
+        assert_eq!(took, 60);
+    }
+}

@@ -6,7 +6,7 @@ use axum::extract::ws::{Message, WebSocket};
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::{SinkExt, StreamExt};
 use helmdeck_sessions::{Caller, Session};
-use helmdeck_wire::{SessionId, guest::Frames};
+use helmdeck_wire::{SessionId, guest::PictureRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use time::OffsetDateTime;
@@ -117,7 +117,7 @@ fn watch(
 /// Sends one session's pictures until it ends.
 async fn show(session: Session, width: u32, to_page: mpsc::Sender<Bytes>) {
     while session.is_alive() {
-        let wanted = Frames { width, fps: FPS, quality: QUALITY };
+        let wanted = PictureRequest { width, fps: FPS, quality: QUALITY };
         if let Ok(mut frames) = session.frames(wanted).await {
             while let Ok(Some(jpeg)) = frames.next().await {
                 if to_page.send(labelled(session.id(), &jpeg)).await.is_err() {

@@ -95,19 +95,19 @@ struct Shared {
     /// How much the guest may still report.
     allowance: Mutex<Allowance>,
     /// Set while the program is disconnected.
-    away: Mutex<Option<Away>>,
+    away: Mutex<Option<Disconnected>>,
     over: watch::Sender<bool>,
 }
 
 /// A program that is disconnected.
 #[derive(Debug, Clone, Copy)]
-struct Away {
+struct Disconnected {
     since: OffsetDateTime,
     /// When the session ends if the program does not return.
     until: Instant,
 }
 
-impl Away {
+impl Disconnected {
     fn sentence(self, now: Instant) -> String {
         let since = self.since.replace_nanosecond(0).unwrap_or(self.since);
         let since = since.format(&Rfc3339).unwrap_or_default();
@@ -121,9 +121,9 @@ impl Away {
 }
 
 /// The exclusive right to serve a session. Dropping it releases the right.
-pub struct Brought(Attachment);
+pub struct AttachClaim(Attachment);
 
-impl Drop for Brought {
+impl Drop for AttachClaim {
     fn drop(&mut self) {
         self.0.shared.brought.store(false, Ordering::Release);
     }
@@ -140,9 +140,9 @@ impl Attachment {
     }
 
     /// Claims the attachment. `None` if another program has it.
-    pub(crate) fn bring(&self) -> Option<Brought> {
+    pub(crate) fn bring(&self) -> Option<AttachClaim> {
         let first = !self.shared.brought.swap(true, Ordering::AcqRel);
-        first.then(|| Brought(self.clone()))
+        first.then(|| AttachClaim(self.clone()))
     }
 
     /// Whether the guest may send another report of this size.
@@ -158,7 +158,7 @@ impl Attachment {
     /// The guest is gone; the session waits for it until then.
     pub(crate) fn wait_until(&self, until: Instant) {
         let since = OffsetDateTime::now_utc();
-        *self.shared.away.lock() = Some(Away { since, until });
+        *self.shared.away.lock() = Some(Disconnected { since, until });
     }
 
     /// The guest is connected.
@@ -356,7 +356,7 @@ mod tests {
     fn the_time_left_for_a_program_to_return_counts_down() {
         let since = OffsetDateTime::UNIX_EPOCH + Duration::from_millis(1500);
         let gone = Instant::now();
-        let away = Away { since, until: gone + Duration::from_secs(30) };
+        let away = Disconnected { since, until: gone + Duration::from_secs(30) };
         let expected = "the program that attached it is not connected since \
                         1970-01-01T00:00:01Z; it has 21 s left to come back";
         assert_eq!(away.sentence(gone + Duration::from_millis(9500)), expected);

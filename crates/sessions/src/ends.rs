@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, sync::atomic::Ordering, time::Duration};
 
 use bytes::Bytes;
-use helmdeck_store::{End, Remains, Store, StoreError};
+use helmdeck_store::{End, EndDetails, Store, StoreError};
 use helmdeck_wire::{SessionId, error::with_causes, session::EndReason};
 use parking_lot::Mutex;
 use time::OffsetDateTime;
@@ -54,12 +54,12 @@ impl Ends {
         let session = description::of_record(&session_id, &record, ending);
         let session = serde_json::to_string(&session).ok();
         let end = End { session_id, owner: record.owner, reason, ended_at };
-        self.add(end.clone(), Remains { session, picture: None }).await;
+        self.add(end.clone(), EndDetails { session, picture: None }).await;
         Some(end)
     }
 
     /// Returns whether it was written to the store.
-    async fn add(&self, end: End, remains: Remains) -> bool {
+    async fn add(&self, end: End, details: EndDetails) -> bool {
         {
             let mut known = self.known.lock();
             // An attached session can end again after it was resumed.
@@ -70,7 +70,7 @@ impl Ends {
             known.push_back(end.clone());
         }
         let id = end.session_id.as_str();
-        match timeout(DEADLINE, self.store.add_end(&end, &remains, KEPT)).await {
+        match timeout(DEADLINE, self.store.add_end(&end, &details, KEPT)).await {
             Ok(Ok(())) => return true,
             Ok(Err(problem)) => {
                 warn!(session.id = id, error = with_causes(&problem), "Failed to store the end");
@@ -92,8 +92,8 @@ impl Session {
         // Described for no particular caller.
         let described = self.describe(&Caller::default(), None).await;
         let session = serde_json::to_string(&described).ok();
-        let remains = Remains { session, picture: picture.map(Vec::from) };
-        if !self.inner.journal.ends().add(end, remains).await {
+        let details = EndDetails { session, picture: picture.map(Vec::from) };
+        if !self.inner.journal.ends().add(end, details).await {
             self.inner.has_last_picture.store(false, Ordering::Relaxed);
         }
     }
@@ -112,7 +112,7 @@ mod tests {
         let (id, at) = (SessionId::new("s"), OffsetDateTime::UNIX_EPOCH);
         let (owner, reason) = ("ann".to_owned(), EndReason::Idle);
         let end = End { session_id: id.clone(), owner, reason, ended_at: at };
-        Ends::load(store.clone()).await.unwrap().add(end, Remains::default()).await;
+        Ends::load(store.clone()).await.unwrap().add(end, EndDetails::default()).await;
         let ends = Ends::load(store.clone()).await.unwrap();
         let caller = |subject: &str| Caller { subject: subject.into(), ..Caller::default() };
         assert_eq!(ends.of(&caller("ann"), &id), Some(Ending { reason, at }));

@@ -7,6 +7,7 @@ use helmdeck_wire::{
     ErrorBody, ErrorCode, SessionId,
     forward::Forward,
     session::{EndReason, ProfileName},
+    size::Bytes,
 };
 
 use crate::{lifecycle::Ending, session::Failure};
@@ -82,6 +83,19 @@ pub enum SessionError {
         owner: String,
         /// The configured number.
         limit: usize,
+    },
+    /// The caller's sessions have reached their limit of memory.
+    #[error(
+        "memory_limit: {asked} is too much: your running sessions have {used} of at most {most}, \
+         set by the server's HELMDECK_MAX_MEMORY_PER_CALLER: end one, or ask for less"
+    )]
+    MemoryQuotaReached {
+        /// The limit of the new session.
+        asked: Bytes,
+        /// The limits of the running sessions together.
+        used: Bytes,
+        /// What they may add up to.
+        most: Bytes,
     },
     /// Another session uses the profile.
     #[error("profile {:?} is in use by session {id}: end that one first", .name.as_str())]
@@ -215,7 +229,7 @@ impl SessionError {
             Self::CapacityReached { .. } => ErrorCode::CapacityReached,
             Self::Store(error) => error.public_code(),
             Self::ProfileInUse { .. } => ErrorCode::ProfileInUse,
-            Self::QuotaReached { .. } => ErrorCode::QuotaReached,
+            Self::QuotaReached { .. } | Self::MemoryQuotaReached { .. } => ErrorCode::QuotaReached,
             Self::StartFailed { .. } | Self::Runtime(_) => ErrorCode::CreateFailed,
             Self::ControlHeld { .. } => ErrorCode::ControlHeld,
             Self::ControlTaken { .. } => ErrorCode::ControlTaken,

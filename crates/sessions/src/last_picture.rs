@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use helmdeck_wire::guest::Frames;
+use helmdeck_wire::guest::PictureRequest;
 use tokio::time::timeout;
 
 use crate::Session;
 
 /// Large enough to recognise the screen, small enough to keep for a thousand sessions.
-const SMALL: Frames = Frames { width: 800, fps: 1.0, quality: 60 };
+const SMALL: PictureRequest = PictureRequest { width: 800, fps: 1.0, quality: 60 };
 /// Larger pictures are not kept.
 const MAX_BYTES: usize = 256 << 10;
 /// How long the end of a session waits for a picture.

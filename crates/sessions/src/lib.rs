@@ -46,7 +46,7 @@ mod usage;
 mod view;
 mod vision;
 
-pub use attached::{Attachment, Brought, ToAttach};
+pub use attached::{AttachClaim, Attachment, ToAttach};
 pub use cast::CastViewer;
 pub use cdp::CdpClient;
 pub use clock::{Clock, ClockControl};

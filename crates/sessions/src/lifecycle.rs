@@ -35,7 +35,7 @@ pub struct Ending {
 
 /// Limits of a session's life.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Limits {
+pub struct LifetimeLimits {
     /// Time from creation.
     pub wall_clock: Option<Duration>,
     /// Time since the last call.
@@ -47,7 +47,7 @@ pub struct Limits {
 /// The state that decisions are based on.
 #[derive(Debug, Clone)]
 pub struct Lifecycle {
-    limits: Limits,
+    limits: LifetimeLimits,
     created: Instant,
     last_call: Instant,
     /// Calls in progress. They keep a session from being idle.
@@ -73,7 +73,7 @@ pub enum Refusal {
 
 impl Lifecycle {
     /// A session created at `created`.
-    pub fn new(limits: Limits, created: Instant) -> Self {
+    pub fn new(limits: LifetimeLimits, created: Instant) -> Self {
         Self {
             limits,
             created,
@@ -254,7 +254,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn running(limits: Limits) -> (Lifecycle, Instant) {
+    fn running(limits: LifetimeLimits) -> (Lifecycle, Instant) {
         let start = Instant::now();
         let mut life = Lifecycle::new(limits, start);
         life.ready(start);
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_session_without_limits_lives_on() {
-        let (life, start) = running(Limits::default());
+        let (life, start) = running(LifetimeLimits::default());
         assert_eq!(life.due(start + 1_000_000 * SECOND), None);
         assert_eq!(life.next_check(), None);
     }
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn the_wall_clock_counts_from_creation_even_while_starting() {
         let start = Instant::now();
-        let limits = Limits { wall_clock: Some(10 * SECOND), ..Limits::default() };
+        let limits = LifetimeLimits { wall_clock: Some(10 * SECOND), ..LifetimeLimits::default() };
         let life = Lifecycle::new(limits, start);
         assert_eq!(life.due(start + 9 * SECOND), None);
         assert_eq!(life.due(start + 10 * SECOND), Some(EndReason::WallClock));
@@ -279,7 +279,8 @@ mod tests {
 
     #[test]
     fn a_call_puts_the_idle_end_off_and_a_long_call_is_not_idle() {
-        let (mut life, start) = running(Limits { idle: Some(10 * SECOND), ..Limits::default() });
+        let (mut life, start) =
+            running(LifetimeLimits { idle: Some(10 * SECOND), ..LifetimeLimits::default() });
         life.begin_task(start + 9 * SECOND).unwrap();
         assert_eq!(life.due(start + 60 * SECOND), None);
         life.finish(start + 60 * SECOND);
@@ -290,7 +291,11 @@ mod tests {
 
     #[test]
     fn a_command_that_runs_keeps_a_session_from_being_idle() {
-        let limits = Limits { idle: Some(10 * SECOND), max_tasks: Some(1), ..Limits::default() };
+        let limits = LifetimeLimits {
+            idle: Some(10 * SECOND),
+            max_tasks: Some(1),
+            ..LifetimeLimits::default()
+        };
         let (mut life, start) = running(limits);
         life.begin_task(start).unwrap();
         life.execute(true, start);
@@ -303,7 +308,8 @@ mod tests {
 
     #[test]
     fn the_last_task_is_finished_before_the_session_ends() {
-        let (mut life, start) = running(Limits { max_tasks: Some(2), ..Limits::default() });
+        let (mut life, start) =
+            running(LifetimeLimits { max_tasks: Some(2), ..LifetimeLimits::default() });
         life.begin_task(start).unwrap();
         life.finish(start);
         life.begin_task(start).unwrap();
@@ -315,7 +321,8 @@ mod tests {
 
     #[test]
     fn the_first_end_stays_and_nothing_is_admitted_after_it() {
-        let (mut life, start) = running(Limits { idle: Some(SECOND), ..Limits::default() });
+        let (mut life, start) =
+            running(LifetimeLimits { idle: Some(SECOND), ..LifetimeLimits::default() });
         let at = OffsetDateTime::UNIX_EPOCH;
         life.end(EndReason::Requested, at);
         life.end(EndReason::GuestLost, at + SECOND);
@@ -330,7 +337,7 @@ mod tests {
 
     #[test]
     fn nothing_is_admitted_before_it_is_ready() {
-        let mut life = Lifecycle::new(Limits::default(), Instant::now());
+        let mut life = Lifecycle::new(LifetimeLimits::default(), Instant::now());
         assert_eq!(life.begin_task(Instant::now()), Err(Refusal::Starting));
         assert_eq!(life.status(), Status::Starting);
     }

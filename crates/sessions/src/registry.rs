@@ -10,19 +10,21 @@ use helmdeck_store::{Audit, Extensions, Profiles, Store};
 use helmdeck_wire::{
     SessionId,
     session::{EndReason, ProfileName, SessionSpec},
+    size::Bytes,
 };
 use parking_lot::Mutex;
 use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    Attachment, Brought, Caller, Ceilings, Clock, Session, SessionError, Starting, ToAttach, audit,
-    driver,
+    AttachClaim, Attachment, Caller, Ceilings, Clock, Session, SessionError, Starting, ToAttach,
+    audit, driver,
     events::{EventKind, Events},
     forwards::Permission,
     journal::Journal,
     profiles,
     record::Record,
+    resource_limits::check_memory,
     session::{Common, Driven},
     spec,
 };
@@ -41,6 +43,8 @@ pub struct Config {
     pub max_sessions_per_caller: usize,
     /// Default idle limit of sessions; 0 for never.
     pub idle_timeout_s: u64,
+    /// What the memory limits of a caller's running sessions may add up to.
+    pub max_memory_per_caller: Bytes,
     /// Maximum resources of one session.
     pub ceilings: Ceilings,
     /// Size limit of a session's workspace on disk. Without it, the workspace is in memory.
@@ -212,7 +216,7 @@ impl Sessions {
         &self,
         caller: &Caller,
         wanted: ToAttach,
-    ) -> Result<(Session, Brought), SessionError> {
+    ) -> Result<(Session, AttachClaim), SessionError> {
         let spec = SessionSpec {
             geometry: None,
             shm_size: None,
@@ -331,7 +335,15 @@ impl Sessions {
         if own.count() >= limit {
             return Err(SessionError::QuotaReached { owner: owner.clone(), limit });
         }
-        profiles::ensure_free(sessions, owner, session.inner.record.spec.profile.as_ref())?;
+        let record = &session.inner.record;
+        if record.attached.is_none() {
+            let running = sessions.iter().filter(|session| session.is_alive());
+            let own = running.map(|session| &session.inner.record);
+            let own = own.filter(|other| other.owner == *owner && other.attached.is_none());
+            let most = self.shared.config.max_memory_per_caller;
+            check_memory(most, caller, &record.spec, own.map(|other| &other.spec))?;
+        }
+        profiles::ensure_free(sessions, owner, record.spec.profile.as_ref())?;
         let mut excess = (sessions.len() - alive).saturating_sub(REMEMBERED);
         sessions.retain(|session| {
             let forgotten = excess > 0 && !session.is_alive();
@@ -356,7 +368,7 @@ impl Sessions {
 }
 
 /// Claims an attached session for the caller.
-fn bring(session: &Session) -> Result<Brought, SessionError> {
+fn bring(session: &Session) -> Result<AttachClaim, SessionError> {
     let brought = session.attachment().and_then(Attachment::bring);
     brought.ok_or_else(|| SessionError::AlreadyAttached(session.id().clone()))
 }

@@ -1,10 +1,13 @@
-//! Resource limits of a single session: set by the operator for callers, by the machine's size for
-//! admins.
+//! Resource limits of a session, and of all sessions of a caller: set by the operator for callers,
+//! by the machine's size for admins.
 
 use helmdeck_runtime::SandboxSpec;
 use helmdeck_wire::{session::SessionSpec, size::Bytes};
 
-use crate::{Caller, SessionError, spec::invalid};
+use crate::{
+    Caller, SessionError,
+    spec::{invalid, memory},
+};
 
 /// Maximum resources of one session.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,6 +69,22 @@ impl Ceilings {
     }
 }
 
+/// Refuses a session whose memory limit, with those of the caller's `running` sessions, exceeds
+/// `most`. Admins are not limited.
+pub fn check_memory<'a>(
+    most: Bytes,
+    caller: &Caller,
+    spec: &SessionSpec,
+    running: impl Iterator<Item = &'a SessionSpec>,
+) -> Result<(), SessionError> {
+    let used = running.map(memory).fold(0, u64::saturating_add);
+    let asked = memory(spec);
+    if caller.is_admin() || used.saturating_add(asked) <= most.0 {
+        return Ok(());
+    }
+    Err(SessionError::MemoryQuotaReached { asked: Bytes(asked), used: Bytes(used), most })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,19 +99,19 @@ mod tests {
         ceilings.apply(&caller, &mut spec).err().map(|error| error.to_string())
     }
 
-    fn memory(gigabytes: u64) -> SessionSpec {
+    fn with(gigabytes: u64) -> SessionSpec {
         SessionSpec { memory_limit: Some(Bytes(gigabytes << 30)), ..SessionSpec::default() }
     }
 
     #[test]
     fn a_caller_cannot_ask_for_900_gigabytes_of_memory() {
-        let message = refused(false, memory(900)).unwrap();
+        let message = refused(false, with(900)).unwrap();
         assert_eq!(
             message,
             "memory_limit: 900g is too much: at most 2g, set by the server's \
              HELMDECK_MAX_MEMORY_LIMIT"
         );
-        assert_eq!(refused(false, memory(2)), None);
+        assert_eq!(refused(false, with(2)), None);
         let shm = SessionSpec { shm_size: Some(Bytes(3 << 30)), ..SessionSpec::default() };
         assert!(refused(false, shm).unwrap().starts_with("shm_size: 3g"));
         let cpu = SessionSpec { cpu_limit: Some(2.0), ..SessionSpec::default() };
@@ -102,8 +121,8 @@ mod tests {
 
     #[test]
     fn an_admin_is_bounded_by_the_machine() {
-        assert_eq!(refused(true, memory(16)), None);
-        assert!(refused(true, memory(900)).unwrap().contains("at most 16g"));
+        assert_eq!(refused(true, with(16)), None);
+        assert!(refused(true, with(900)).unwrap().contains("at most 16g"));
     }
 
     #[test]
@@ -118,5 +137,25 @@ mod tests {
         let mut spec = SessionSpec::default();
         Ceilings::default().apply(&Caller::default(), &mut spec).unwrap();
         assert_eq!((spec.memory_limit, spec.cpu_limit), (None, None));
+    }
+    #[test]
+    fn a_caller_cannot_ask_for_half_of_the_machine_in_every_session() {
+        let check = |admin: bool, running: &[u64], asked: SessionSpec| {
+            let scopes = if admin { vec!["admin".to_owned()] } else { Vec::new() };
+            let caller = Caller { scopes, ..Caller::default() };
+            let running: Vec<_> = running.iter().copied().map(with).collect();
+            let checked = check_memory(Bytes(16 << 30), &caller, &asked, running.iter());
+            checked.err().map(|error| error.to_string())
+        };
+        assert_eq!(check(false, &[8], with(8)), None);
+        assert_eq!(
+            check(false, &[8, 3], with(8)).unwrap(),
+            "memory_limit: 8g is too much: your running sessions have 11g of at most 16g, set by \
+             the server's HELMDECK_MAX_MEMORY_PER_CALLER: end one, or ask for less"
+        );
+        assert_eq!(check(true, &[8, 3], with(8)), None);
+        // Without a limit of its own, a session counts with the default.
+        assert_eq!(check(false, &[4, 8], SessionSpec::default()), None);
+        assert!(check(false, &[5, 8], SessionSpec::default()).unwrap().contains(": 4g is too"));
     }
 }

@@ -6,13 +6,13 @@ use helmdeck_runtime::SandboxSpec;
 use helmdeck_wire::{
     browser::without_secrets,
     extension::ExtensionName,
-    guest::{Alone, Begin},
+    guest::{Begin, OrphanLimits},
     proxy::Proxy,
     session::{A_YEAR_S, Mode, SessionSpec},
     size::{Bytes, Geometry},
 };
 
-use crate::{SessionError, attached, lifecycle::Limits, locale, proxy, record::Record};
+use crate::{SessionError, attached, lifecycle::LifetimeLimits, locale, proxy, record::Record};
 
 /// Default size of /dev/shm.
 const DEFAULT_SHM: Bytes = Bytes(2 << 30);
@@ -108,13 +108,13 @@ pub fn for_reply(spec: &SessionSpec) -> SessionSpec {
 pub fn for_guest(spec: &SessionSpec) -> Begin {
     let limits = limits(spec);
     let millis = |limit: Duration| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-    let alone = Alone {
+    let orphan_limits = OrphanLimits {
         wall_clock_ms: limits.wall_clock.map(millis),
         idle_ms: limits.idle.map(millis),
         server_gone_ms: millis(ALONE_AT_MOST),
     };
     Begin {
-        alone,
+        orphan_limits,
         mode: spec.mode.unwrap_or_default(),
         geometry: spec.geometry.unwrap_or_default(),
         timezone: spec.timezone.clone(),
@@ -136,9 +136,9 @@ pub fn for_guest(spec: &SessionSpec) -> Begin {
 }
 
 /// Limits of the session's life.
-pub fn limits(spec: &SessionSpec) -> Limits {
+pub fn limits(spec: &SessionSpec) -> LifetimeLimits {
     let seconds = |s: u64| (s > 0).then(|| Duration::from_secs(s));
-    Limits {
+    LifetimeLimits {
         wall_clock: spec.timeout_seconds.and_then(seconds),
         idle: spec.idle_timeout_s.and_then(seconds),
         max_tasks: Some(spec.max_tasks).filter(|tasks| *tasks > 0),
@@ -156,7 +156,7 @@ pub fn for_runtime(spec: &SessionSpec, labels: BTreeMap<String, String>) -> Sand
         browser_bytes: standard.browser_bytes.min(memory / 8),
         tmp_bytes: standard.tmp_bytes.min(memory / 4),
         workspace: standard.workspace,
-        limits: helmdeck_runtime::Limits {
+        limits: helmdeck_runtime::SandboxLimits {
             memory_bytes: memory,
             cpu_cores: spec.cpu_limit,
             pids: standard.limits.pids,
@@ -164,7 +164,8 @@ pub fn for_runtime(spec: &SessionSpec, labels: BTreeMap<String, String>) -> Sand
     }
 }
 
-fn memory(spec: &SessionSpec) -> u64 {
+/// The memory limit in bytes.
+pub(crate) fn memory(spec: &SessionSpec) -> u64 {
     spec.memory_limit.map_or(SandboxSpec::default().limits.memory_bytes, |limit| limit.0)
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use helmdeck_link::{ByteStream, FrameStream, LinkError};
-use helmdeck_wire::{guest::Frames, session::EndReason, ticket::Role};
+use helmdeck_wire::{guest::PictureRequest, session::EndReason, ticket::Role};
 use serde_json::Value;
 use time::OffsetDateTime;
 use tokio::sync::watch;
@@ -53,7 +53,7 @@ impl Session {
 
     /// Small pictures of the screen, or of the browser's page in headless sessions, whenever they
     /// change. They do not count as a viewer.
-    pub async fn frames(&self, wanted: Frames) -> Result<FrameStream, SessionError> {
+    pub async fn frames(&self, wanted: PictureRequest) -> Result<FrameStream, SessionError> {
         self.adoption().await;
         self.ensure_alive()?;
         self.inner.link.frames(wanted).await.map_err(|error| match error {

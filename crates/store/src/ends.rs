@@ -21,7 +21,7 @@ pub struct End {
 
 /// What is kept of an ended session.
 #[derive(Debug, Clone, Default)]
-pub struct Remains {
+pub struct EndDetails {
     /// The last description of the session, as JSON.
     pub session: Option<String>,
     /// Its last picture, a JPEG.
@@ -30,7 +30,12 @@ pub struct Remains {
 
 impl Store {
     /// Stores how a session ended, and removes all but the newest `kept` ends.
-    pub async fn add_end(&self, end: &End, remains: &Remains, kept: u32) -> Result<(), StoreError> {
+    pub async fn add_end(
+        &self,
+        end: &End,
+        details: &EndDetails,
+        kept: u32,
+    ) -> Result<(), StoreError> {
         // An attached session may have been resumed. Its old picture is removed with the row.
         sqlx::query("DELETE FROM ended WHERE session_id = ?")
             .bind(end.session_id.as_str())
@@ -44,10 +49,10 @@ impl Store {
         .bind(&end.owner)
         .bind(end.reason.as_str())
         .bind(moment::write("ended_at", end.ended_at)?)
-        .bind(&remains.session)
+        .bind(&details.session)
         .execute(&self.pool)
         .await?;
-        if let Some(jpeg) = &remains.picture {
+        if let Some(jpeg) = &details.picture {
             sqlx::query("INSERT INTO last_picture (session_id, jpeg) VALUES (?, ?)")
                 .bind(end.session_id.as_str())
                 .bind(jpeg)
@@ -146,11 +151,11 @@ mod tests {
             ended_at: OffsetDateTime::UNIX_EPOCH,
         };
         for id in ["a", "b", "c"] {
-            let remains = Remains { session: Some(id.into()), picture: Some(id.into()) };
-            store.add_end(&end(id, EndReason::Idle), &remains, 2).await.unwrap();
+            let details = EndDetails { session: Some(id.into()), picture: Some(id.into()) };
+            store.add_end(&end(id, EndReason::Idle), &details, 2).await.unwrap();
         }
-        let remains = Remains { session: Some("b again".into()), picture: None };
-        store.add_end(&end("b", EndReason::GuestLost), &remains, 2).await.unwrap();
+        let details = EndDetails { session: Some("b again".into()), picture: None };
+        store.add_end(&end("b", EndReason::GuestLost), &details, 2).await.unwrap();
         store.close().await;
 
         let store = Store::open(dir.path()).await.unwrap();
@@ -181,8 +186,8 @@ mod tests {
                 reason: EndReason::Idle,
                 ended_at: day(n),
             };
-            let remains = Remains { session: Some(id.into()), picture: Some(id.into()) };
-            store.add_end(&end, &remains, 9).await.unwrap();
+            let details = EndDetails { session: Some(id.into()), picture: Some(id.into()) };
+            store.add_end(&end, &details, 9).await.unwrap();
         }
         assert_eq!(store.remove_old_pictures(day(5)).await.unwrap(), 1);
         assert!(store.last_picture(&SessionId::new("old"), None).await.unwrap().is_none());

@@ -4,7 +4,7 @@
 //! are checked and repacked here; the host never unpacks them into files.
 
 mod package;
-mod turns;
+mod upload_limits;
 
 use std::{
     io,
@@ -24,7 +24,7 @@ use tracing::info;
 
 use crate::{Pieces, StoreError, owner_dirs};
 use package::{BadPackage, Package};
-use turns::{Turn, Turns};
+use upload_limits::{UploadLimits, UploadTurn};
 
 /// Maximum size of an upload.
 const MAX_UPLOAD: u64 = 64 << 20;
@@ -40,7 +40,7 @@ const PIECE: usize = 256 << 10;
 #[derive(Clone)]
 pub struct Extensions {
     dir: PathBuf,
-    turns: Turns,
+    upload_limits: UploadLimits,
 }
 
 /// The JSON line of a file.
@@ -76,7 +76,7 @@ impl Drop for Unfinished {
 impl Extensions {
     /// Extensions in this directory.
     pub fn new(dir: PathBuf) -> Self {
-        Self { dir, turns: Turns::default() }
+        Self { dir, upload_limits: UploadLimits::default() }
     }
 
     /// Removes unfinished files of a crashed server.
@@ -134,7 +134,7 @@ impl Extensions {
         name: &ExtensionName,
         upload: impl Pieces,
     ) -> Result<Extension, StoreError> {
-        let place = self.turns.begin(owner)?;
+        let place = self.upload_limits.begin(owner)?;
         // Check the limits before receiving anything.
         self.room(owner, name).await?;
         let received = self.receive(owner, name, upload).await?;
@@ -209,7 +209,7 @@ fn repack(
     path: &Path,
     name: ExtensionName,
     room: u64,
-    _turn: Turn,
+    _turn: UploadTurn,
 ) -> Result<Facts, BadPackage> {
     let mut package = Package::open(std::fs::File::open(&received.0)?)?;
     if package.size() > room {

@@ -40,7 +40,7 @@ pub use audit::{
     Audit, AuditBreak, AuditEntry, AuditFilter, AuditReport, AuditStatus, BreakReason,
 };
 pub use content::Pieces;
-pub use ends::{End, Remains};
+pub use ends::{End, EndDetails};
 pub use error::StoreError;
 pub use extensions::{ExtensionArchive, Extensions};
 pub use jobs::{JobFilter, StoredJob};

@@ -17,6 +17,7 @@ mod console;
 mod debugger;
 mod desk;
 mod dial;
+mod documents;
 #[cfg(feature = "fake")]
 pub mod fake;
 mod fake_s3;
@@ -42,6 +43,7 @@ pub use console::Console;
 pub use debugger::Debugger;
 pub use desk::Desk;
 pub use dial::{Duplex, Trusted};
+pub use documents::{ShellBlock, documents_that_run, shell_blocks, walkthrough};
 pub use fake_s3::{FakeS3, Fault};
 pub use fake_vendors::{FakeVendors, VendorFault, VendorRequest};
 pub use footprint::Footprint;

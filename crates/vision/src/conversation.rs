@@ -9,7 +9,7 @@ use std::sync::Arc;
 use helmdeck_wire::point::Rect;
 use serde_json::Value;
 
-use crate::{dialect::Dialect, turn::CallId, view::View};
+use crate::{dialect::Dialect, model_reply::CallId, view::View};
 
 /// Pictures of changes that may follow a picture before the whole screen is shown again.
 const MOST_CHANGES: usize = 4;

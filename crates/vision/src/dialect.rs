@@ -1,6 +1,6 @@
 //! Dialects: how vendors' models are shown a screen, and how they say what to do.
 //!
-//! Every dialect declares its tool, reads replies into a [`Turn`], and writes actions as a model would,
+//! Every dialect declares its tool, reads replies into a [`ModelReply`], and writes actions as a model would,
 //! which tests and scripted models use. All of it is pure.
 
 pub mod anthropic;
@@ -14,13 +14,13 @@ mod plain;
 pub mod ui_tars;
 
 use helmdeck_gateway::Family;
-use helmdeck_wire::vendor_size::{Limits, SizeRule, Vendor};
+use helmdeck_wire::vendor_size::{PictureLimits, SizeRule, Vendor};
 use serde_json::{Value, json};
 
 use crate::{
     Malformed,
     action::Action,
-    turn::Turn,
+    model_reply::ModelReply,
     view::{Grid, View},
 };
 pub use choose::{choose, choose_for};
@@ -93,7 +93,10 @@ impl Dialect {
             Self::Gemini { .. } => SizeRule::Vendor(Vendor::Gemini),
             // Nothing is known of the model: a size that most see as it is.
             Self::UiTars(_) | Self::Qwen(_) | Self::Function | Self::JsonText => {
-                SizeRule::Limits(Limits { max_edge: Some(1568), max_pixels: Some(1_229_312) })
+                SizeRule::Limits(PictureLimits {
+                    max_edge: Some(1568),
+                    max_pixels: Some(1_229_312),
+                })
             }
         }
     }
@@ -167,7 +170,7 @@ impl Dialect {
     }
 
     /// Reads a reply of the provider.
-    pub fn read(self, reply: &Value, view: &View) -> Result<Turn, Malformed> {
+    pub fn read(self, reply: &Value, view: &View) -> Result<ModelReply, Malformed> {
         match self {
             Self::Anthropic { tool, .. } => anthropic::read(tool, reply, view),
             Self::OpenAi { .. } => openai::read(reply, view),

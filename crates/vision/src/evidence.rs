@@ -20,7 +20,7 @@ const NEAR_MIDDLE: f64 = 0.05;
 
 /// Something that was done, and what came of it.
 #[derive(Debug, Clone)]
-pub struct Deed {
+pub struct PerformedAction {
     /// The action.
     pub action: Action,
     /// What it hit.
@@ -33,7 +33,7 @@ pub struct Deed {
     pub window: Option<Rect>,
 }
 
-impl Deed {
+impl PerformedAction {
     /// From what was observed.
     pub fn new(action: &Action, seen: &Observation, window: Option<Rect>) -> Self {
         let mut effects = seen.effects.clone();
@@ -67,23 +67,22 @@ pub enum Need {
 /// The evidence for every clause, or nothing if one has none. Each deed counts once.
 pub fn evidence(
     clauses: &[Clause],
-    deeds: &[Deed],
+    performed: &[PerformedAction],
     scene: &Scene,
     need: Need,
 ) -> Option<Vec<String>> {
     if clauses.is_empty() {
         return None;
     }
-    let mut used = vec![false; deeds.len()];
+    let mut used = vec![false; performed.len()];
     let mut found = Vec::new();
     for clause in clauses {
         if let Clause::Visit(address) = clause {
             found.push(visited(address, scene)?);
             continue;
         }
-        let fresh = deeds.iter().zip(&used).map(|(deed, used)| (!used).then_some(deed));
-        let proof =
-            fresh.enumerate().find_map(|(at, deed)| Some((at, proof(clause, deed?, need)?)));
+        let fresh = performed.iter().zip(&used).map(|(act, used)| (!used).then_some(act));
+        let proof = fresh.enumerate().find_map(|(at, act)| Some((at, proof(clause, act?, need)?)));
         match (proof, clause) {
             (Some((at, proof)), _) => {
                 if let Some(slot) = used.get_mut(at) {
@@ -102,49 +101,47 @@ pub fn evidence(
 }
 
 /// Whether a clause has evidence among these deeds.
-pub fn is_done(clause: &Clause, deeds: &[Deed]) -> bool {
-    deeds.iter().any(|deed| proof(clause, deed, Need::Certain).is_some())
+pub fn is_done(clause: &Clause, performed: &[PerformedAction]) -> bool {
+    performed.iter().any(|act| proof(clause, act, Need::Certain).is_some())
 }
 
-fn proof(clause: &Clause, deed: &Deed, need: Need) -> Option<String> {
+fn proof(clause: &Clause, act: &PerformedAction, need: Need) -> Option<String> {
     match clause {
         Clause::Use(element) => {
-            let hit = matching(element, deed, need)?;
-            let uses = match &deed.action {
+            let hit = matching(element, act, need)?;
+            let uses = match &act.action {
                 Action::Click { .. } => true,
                 Action::Key { keys } => matches!(keys.as_str(), "Return" | "space"),
                 _ => false,
             };
-            (uses && deed.changed()).then(|| {
-                let effect = deed.effects.first().map(effect_name).unwrap_or_default();
+            (uses && act.changed()).then(|| {
+                let effect = act.effects.first().map(effect_name).unwrap_or_default();
                 format!("{} was used: {effect}", named(hit))
             })
         }
         Clause::Focus(element) => {
-            let hit = matching(element, deed, need)?;
+            let hit = matching(element, act, need)?;
             let focused = hit.states.iter().any(|state| state == "focused");
-            (matches!(deed.action, Action::Click { .. }) && (focused || deed.changed()))
+            (matches!(act.action, Action::Click { .. }) && (focused || act.changed()))
                 .then(|| format!("{} was clicked and has the focus", named(hit)))
         }
-        Clause::Key(chord) => match &deed.action {
-            Action::Key { keys } if keys == chord && deed.changed() => {
+        Clause::Key(chord) => match &act.action {
+            Action::Key { keys } if keys == chord && act.changed() => {
                 Some(format!("{} was pressed, and the screen changed", keys::shown(keys)))
             }
-            Action::Type { text }
-                if chord == "Return" && text.ends_with('\n') && deed.changed() =>
-            {
+            Action::Type { text } if chord == "Return" && text.ends_with('\n') && act.changed() => {
                 Some("Return was pressed, and the screen changed".to_owned())
             }
             _ => None,
         },
         Clause::Enter { text, field } => {
-            let (Action::Type { text: typed } | Action::Fill { text: typed, .. }) = &deed.action
+            let (Action::Type { text: typed } | Action::Fill { text: typed, .. }) = &act.action
             else {
                 return None;
             };
             let same = typed.trim() == text.trim()
                 || (need == Need::Plausible && words(typed) == words(text));
-            let placed = match (field, &deed.hit) {
+            let placed = match (field, &act.hit) {
                 (None, _) => true,
                 (Some(field), Some(hit)) if !hit.name.is_empty() => match need {
                     Need::Certain => field.is(&hit.name),
@@ -153,12 +150,12 @@ fn proof(clause: &Clause, deed: &Deed, need: Need) -> Option<String> {
                 // A field without a name.
                 (Some(_), _) => need == Need::Plausible,
             };
-            let into = deed.hit.as_ref().map(named).unwrap_or_default();
-            (same && placed && deed.changed()).then(|| format!("the text was entered into {into}"))
+            let into = act.hit.as_ref().map(named).unwrap_or_default();
+            (same && placed && act.changed()).then(|| format!("the text was entered into {into}"))
         }
         Clause::Middle => {
-            let at = deed.at.filter(|_| matches!(deed.action, Action::Click { .. }))?;
-            let window = deed.window?;
+            let at = act.at.filter(|_| matches!(act.action, Action::Click { .. }))?;
+            let window = act.window?;
             let centre = middle(window);
             let near = |one: i32, two: i32, side: u32| {
                 f64::from((one - two).abs()) <= (f64::from(side) * NEAR_MIDDLE).max(3.0)
@@ -167,11 +164,11 @@ fn proof(clause: &Clause, deed: &Deed, need: Need) -> Option<String> {
                 .then(|| format!("the click was at {},{}, in the middle of the window", at.x, at.y))
         }
         Clause::Scroll => {
-            let scrolled = deed.has(&[Effect::Scrolled])
-                || (matches!(deed.action, Action::Scroll { .. }) && deed.changed());
+            let scrolled = act.has(&[Effect::Scrolled])
+                || (matches!(act.action, Action::Scroll { .. }) && act.changed());
             scrolled.then(|| "the content scrolled".to_owned())
         }
-        Clause::Close => deed
+        Clause::Close => act
             .has(&[Effect::WindowClosed, Effect::TabClosed])
             .then(|| "a window or tab closed".to_owned()),
         Clause::Visit(_) | Clause::Other(_) => None,
@@ -179,8 +176,8 @@ fn proof(clause: &Clause, deed: &Deed, need: Need) -> Option<String> {
 }
 
 /// What was hit, if it is the element.
-fn matching<'a>(element: &Element, deed: &'a Deed, need: Need) -> Option<&'a Hit> {
-    let hit = deed.hit.as_ref()?;
+fn matching<'a>(element: &Element, act: &'a PerformedAction, need: Need) -> Option<&'a Hit> {
+    let hit = act.hit.as_ref()?;
     let disabled = hit.states.iter().any(|state| state == "disabled");
     let text =
         matches!(hit.role.as_str(), "text" | "statictext" | "label" | "heading" | "paragraph");
@@ -219,27 +216,33 @@ mod tests {
     use super::*;
     use crate::{clause::clauses, eyes::SceneWindow};
 
-    fn deed(action: Action, role: &str, name: &str, effect: Effect) -> Deed {
+    fn act(action: Action, role: &str, name: &str, effect: Effect) -> PerformedAction {
         let hit = Hit { role: role.to_owned(), name: name.to_owned(), ..Hit::default() };
         let window = Some(Rect { x: 0, y: 0, width: 1000, height: 800 });
-        Deed { at: action.pixel(), action, hit: Some(hit), effects: vec![effect], window }
+        PerformedAction {
+            at: action.pixel(),
+            action,
+            hit: Some(hit),
+            effects: vec![effect],
+            window,
+        }
     }
 
-    fn proves(instruction: &str, deeds: &[Deed], need: Need) -> bool {
-        evidence(&clauses(instruction), deeds, &Scene::default(), need).is_some()
+    fn proves(instruction: &str, performed: &[PerformedAction], need: Need) -> bool {
+        evidence(&clauses(instruction), performed, &Scene::default(), need).is_some()
     }
 
     #[test]
     fn a_click_counts_if_it_hit_what_is_named_and_something_changed() {
         let click = || Action::click(5, 5);
-        let good = [deed(click(), "button", "Save", Effect::Confirmed)];
+        let good = [act(click(), "button", "Save", Effect::Confirmed)];
         assert!(proves("Click Save", &good, Need::Certain));
         assert!(proves("Click the Save button", &good, Need::Certain));
         for wrong in [
-            deed(click(), "button", "Save", Effect::NoVisibleChange),
-            deed(click(), "button", "Save As", Effect::Confirmed),
-            deed(click(), "heading", "Save", Effect::Confirmed),
-            deed(
+            act(click(), "button", "Save", Effect::NoVisibleChange),
+            act(click(), "button", "Save As", Effect::Confirmed),
+            act(click(), "heading", "Save", Effect::Confirmed),
+            act(
                 Action::Move { at: crate::Place::At(Pixel { x: 5, y: 5 }) },
                 "button",
                 "Save",
@@ -253,7 +256,7 @@ mod tests {
         }
         assert!(!proves("Click the Save link", &good, Need::Certain));
         let mut disabled = good;
-        if let Some(hit) = disabled.first_mut().and_then(|deed| deed.hit.as_mut()) {
+        if let Some(hit) = disabled.first_mut().and_then(|act| act.hit.as_mut()) {
             hit.states.push("disabled".to_owned());
         }
         assert!(!proves("Click Save", &disabled, Need::Plausible));
@@ -261,7 +264,7 @@ mod tests {
 
     #[test]
     fn every_clause_needs_its_own_deed() {
-        let ok = || deed(Action::click(5, 5), "button", "OK", Effect::Confirmed);
+        let ok = || act(Action::click(5, 5), "button", "OK", Effect::Confirmed);
         assert!(!proves("Click OK, then click OK", &[ok()], Need::Plausible));
         assert!(proves("Click OK, then click OK", &[ok(), ok()], Need::Certain));
         assert!(!proves("Click OK and buy a boat. Click OK", &[ok(), ok()], Need::Plausible));
@@ -271,7 +274,7 @@ mod tests {
     #[test]
     fn text_counts_in_its_field_only() {
         let typed = |field| {
-            deed(Action::Type { text: "Ann".to_owned() }, "textbox", field, Effect::ValueChanged)
+            act(Action::Type { text: "Ann".to_owned() }, "textbox", field, Effect::ValueChanged)
         };
         assert!(proves("Type Ann into Name", &[typed("Name")], Need::Certain));
         assert!(!proves("Type Ann into Name", &[typed("Street")], Need::Plausible));
@@ -280,7 +283,7 @@ mod tests {
 
     #[test]
     fn the_middle_is_a_place() {
-        let at = |x, y| deed(Action::click(x, y), "", "", Effect::NoVisibleChange);
+        let at = |x, y| act(Action::click(x, y), "", "", Effect::NoVisibleChange);
         assert!(proves("Click the centre of the window", &[at(510, 390)], Need::Certain));
         assert!(!proves("Click the centre of the window", &[at(600, 390)], Need::Plausible));
     }

@@ -19,7 +19,7 @@ use crate::{
     clause::{Clause, clauses},
     conversation::{Conversation, Picture},
     dialect::Dialect,
-    evidence::Deed,
+    evidence::PerformedAction,
     eyes::{Eyes, Failure, Model, Scene, Shot, Spent, Success},
     fence::Fence,
     prompt,
@@ -44,7 +44,7 @@ pub struct Goal {
 
 /// How far a run may go.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct RunLimits {
     /// Most replies of the model.
     pub max_steps: u32,
     /// Most tokens of one reply.
@@ -57,7 +57,7 @@ pub struct Limits {
     pub stop: Option<watch::Receiver<bool>>,
 }
 
-impl Default for Limits {
+impl Default for RunLimits {
     fn default() -> Self {
         Self {
             max_steps: 20,
@@ -83,14 +83,14 @@ struct Runner<'a> {
     goal: &'a Goal,
     eyes: &'a dyn Eyes,
     model: &'a dyn Model,
-    limits: &'a Limits,
+    limits: &'a RunLimits,
     watcher: &'a (dyn Fn(&Step) + Send + Sync),
     clauses: Vec<Clause>,
     scope: Scope,
     fence: &'a Fence<'a>,
     clock: &'a Clock,
     scene: Scene,
-    deeds: Vec<Deed>,
+    performed: Vec<PerformedAction>,
     steps: Vec<Step>,
     number: u32,
     calls: u32,
@@ -105,7 +105,7 @@ pub async fn run(
     goal: &Goal,
     eyes: &dyn Eyes,
     model: &dyn Model,
-    limits: &Limits,
+    limits: &RunLimits,
     watcher: &(dyn Fn(&Step) + Send + Sync),
 ) -> Run {
     let began = Instant::now();
@@ -121,7 +121,7 @@ pub async fn run(
         fence: &fence,
         clock: &clock,
         scene: Scene::default(),
-        deeds: Vec::new(),
+        performed: Vec::new(),
         steps: Vec::new(),
         number: 0,
         calls: 0,

@@ -60,12 +60,12 @@ pub struct Begin {
     /// Whether the agent's programs are stopped while a person has control.
     pub freeze_on_takeover: bool,
     /// When the guest ends by itself if no server is connected.
-    pub alone: Alone,
+    pub orphan_limits: OrphanLimits,
 }
 
 /// How long a guest runs without a server.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Alone {
+pub struct OrphanLimits {
     /// Milliseconds until the session's wall-clock limit.
     pub wall_clock_ms: Option<u64>,
     /// Milliseconds without an action.
@@ -293,7 +293,7 @@ impl Stage {
 /// A request for pictures of the screen whenever it changes. Without a screen they show the
 /// browser's page.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Frames {
+pub struct PictureRequest {
     /// Maximum width. Wider pictures are scaled down; so are pages that are higher.
     pub width: u32,
     /// Maximum pictures per second.

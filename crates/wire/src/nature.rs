@@ -162,6 +162,11 @@ impl Nature {
         }
     }
 
+    /// It decides whether people see the session.
+    pub const fn on_either_surface(self) -> Self {
+        Self { surface: Surface::Both, ..self }
+    }
+
     /// It addresses things by name.
     pub const fn structured(self) -> Self {
         Self { style: Style::Structured, ..self }
@@ -170,6 +175,10 @@ impl Nature {
     /// How and where it works, appended to descriptions: agents choose tools by their visibility.
     pub fn whereabouts(self) -> &'static str {
         match (self.substrate, self.style) {
+            (Substrate::Server, _) if self.surface == Surface::Both => {
+                " Structured, in the server. Mode desktop is a VISIBLE desktop with Chromium, where the \
+                 operator watches live; mode headless is HEADLESS Chromium, not visible to the operator."
+            }
             (Substrate::Browser, _) => {
                 " Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to \
                  the operator, for scraping and tests; VISIBLE in a desktop session, where the operator \

@@ -52,7 +52,8 @@ pub struct SessionSpec {
     #[schemars(length(max = 500), regex(pattern = PRINTABLE))]
     #[schemars(extend("x-expected" = "at most 500 printable characters"))]
     pub image: String,
-    /// Defaults to `env.HELMDECK_MODE`, then to headless.
+    /// `desktop` is a VISIBLE desktop with Chromium, where the operator watches live; `headless` is
+    /// HEADLESS Chromium, not visible to the operator. Defaults to `env.HELMDECK_MODE`, then to headless.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
     /// Page that the browser opens first; `https://` is added if there is no scheme. The session

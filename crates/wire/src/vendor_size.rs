@@ -23,7 +23,7 @@ pub enum SizeRule {
     /// The limits of a vendor's models.
     Vendor(Vendor),
     /// Given limits.
-    Limits(Limits),
+    Limits(PictureLimits),
 }
 
 /// The vendor of the model that sees the picture.
@@ -43,7 +43,8 @@ pub enum Vendor {
 /// The largest picture that is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Limits {
+#[schemars(rename = "Limits")]
+pub struct PictureLimits {
     /// Pixels on the longer side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 16, max = 7680))]
@@ -114,7 +115,7 @@ impl Vendor {
     }
 }
 
-impl Limits {
+impl PictureLimits {
     fn size(self, width: u32, height: u32) -> (u32, u32) {
         let (long, pixels) = (width.max(height), u64::from(width) * u64::from(height));
         let edge = self.max_edge.map_or(1.0, |edge| f64::from(edge) / f64::from(long));
@@ -255,7 +256,7 @@ mod tests {
 
     #[test]
     fn given_limits_hold_exactly() {
-        let rule = |max_edge, max_pixels| SizeRule::Limits(Limits { max_edge, max_pixels });
+        let rule = |max_edge, max_pixels| SizeRule::Limits(PictureLimits { max_edge, max_pixels });
         assert_eq!(rule(Some(1568), None).size(1920, 1080), (1568, 882));
         assert_eq!(rule(Some(4000), None).size(1920, 1080), (1920, 1080));
         assert_eq!(rule(Some(1000), Some(250_000)).size(1000, 1000), (500, 500));
@@ -283,7 +284,7 @@ mod tests {
     fn a_rule_is_a_name_or_limits() {
         let parsed = |text: &str| serde_json::from_str::<SizeRule>(text).unwrap();
         assert_eq!(parsed(r#""anthropic_high""#), SizeRule::Vendor(Vendor::AnthropicHigh));
-        let limits = Limits { max_edge: Some(800), max_pixels: None };
+        let limits = PictureLimits { max_edge: Some(800), max_pixels: None };
         assert_eq!(parsed(r#"{"max_edge": 800}"#), SizeRule::Limits(limits));
     }
 }

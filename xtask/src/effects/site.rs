@@ -1,7 +1,10 @@
 //! The web site of the corpus: a page for each kind of element, and the log of its requests.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
@@ -19,6 +22,10 @@ const KINDS: [&str; 6] = [
     include_str!("../../effects/web/canvas.html"),
     include_str!("../../effects/web/frames.html"),
 ];
+/// The paths of addresses that are typed.
+const TYPED: &str = "/typed-";
+/// What the page of the goals tells about a click.
+const CLICKED: &str = "/log?clicked&";
 /// How long slow answers take.
 const SLOW: Duration = Duration::from_millis(300);
 
@@ -27,6 +34,7 @@ pub struct Pages {
     site: Site,
     _other: Site,
     requests: Arc<Mutex<Vec<String>>>,
+    typed: AtomicU32,
 }
 
 impl Pages {
@@ -36,7 +44,7 @@ impl Pages {
         let other = serve(&requests, String::new()).await;
         let origin = other.url("");
         let site = serve(&requests, origin).await;
-        Self { site, _other: other, requests }
+        Self { site, _other: other, requests, typed: AtomicU32::default() }
     }
 
     /// The page of a kind.
@@ -51,9 +59,32 @@ impl Pages {
         }
     }
 
+    /// An address that nothing on a page leads to. It is new each time, so that no browser completes it.
+    pub fn typed_url(&self) -> String {
+        let nth = self.typed.fetch_add(1, Ordering::Relaxed);
+        self.site.url(&format!("{TYPED}{nth:04}"))
+    }
+
+    /// Whether such an address was requested.
+    pub fn was_typed(&self) -> bool {
+        self.requests().iter().any(|path| path.starts_with(TYPED))
+    }
+
+    /// How far from the centre of its window a page was clicked last.
+    pub fn click_from_centre(&self) -> Option<(i64, i64)> {
+        let requests = self.requests();
+        let last = requests.iter().rev().find_map(|path| path.strip_prefix(CLICKED))?;
+        let (x, y) = last.split_once(',')?;
+        Some((x.parse().ok()?, y.parse().ok()?))
+    }
+
+    fn requests(&self) -> Vec<String> {
+        self.requests.lock().map(|all| all.clone()).unwrap_or_default()
+    }
+
     /// What the requests since then say: pages tell it with `as`, beacons with `/log?`.
     pub fn log(&self) -> Vec<String> {
-        let requests = self.requests.lock().map(|all| all.clone()).unwrap_or_default();
+        let requests = self.requests();
         let fact = |path: &String| {
             let fact = path.split_once("as=").or_else(|| path.split_once("/log?"))?.1;
             Some(fact.split('&').next().unwrap_or_default().to_owned())

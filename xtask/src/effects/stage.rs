@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use helmdeck_testkit::{Answer, Client, Desk, eventually};
+use helmdeck_testkit::{Answer, Desk, eventually};
 use serde_json::{Value, json};
 
 use super::{
-    case::{App, Case, Fact, Hand, Place, Step},
-    site::Pages,
+    case::{App, Case, Hand, Place, Step},
+    testbed::Testbed,
 };
 
 /// How long a program may take to start.
@@ -16,13 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// a double click, which marks a word.
 const EMPTY: (i64, i64) = (600, 560);
 const BETWEEN_CLICKS: i64 = 40;
-/// The kind whose action gives the keyboard to the browser itself.
-const ADDRESS_BAR: &str = "address-bar";
 const PROGRAM: &str = include_str!("../../effects/program.py");
 const TERMINAL: &str = include_str!("../../effects/terminal.sh");
 const OFFICE: &str = include_str!("../../effects/office.py");
 
-const ASK_OFFICE: &str = "/usr/bin/python3 /workspace/office.py";
+/// Prints the state of LibreOffice, or opens a document.
+pub(super) const ASK_OFFICE: &str = "/usr/bin/python3 /workspace/office.py";
 
 /// What a case came to.
 pub struct Outcome {
@@ -35,7 +34,7 @@ pub struct Outcome {
 /// A session and what is in it.
 pub struct Stage<'a> {
     pub(super) desk: Desk<'a>,
-    pages: &'a Pages,
+    pub(super) testbed: &'a Testbed,
     /// Where the element is, and where nothing is.
     acted: (i64, i64),
     empty: (i64, i64),
@@ -45,13 +44,13 @@ pub struct Stage<'a> {
     pages_shown: i64,
 }
 
-type Tried<T> = Result<T, String>;
+pub(super) type Tried<T> = Result<T, String>;
 
 impl<'a> Stage<'a> {
     /// Creates a session with the programs of the corpus.
-    pub async fn open(client: &'a Client, pages: &'a Pages) -> Self {
+    pub async fn open(testbed: &'a Testbed) -> Self {
         let spec = json!({ "mode": "desktop", "geometry": "1280x800", "idle_timeout_s": 0 });
-        let desk = Desk::create(client, &spec).await;
+        let desk = Desk::create(&testbed.client, &spec).await;
         for (name, text) in
             [("program.py", PROGRAM), ("terminal.sh", TERMINAL), ("office.py", OFFICE)]
         {
@@ -59,7 +58,7 @@ impl<'a> Stage<'a> {
             desk.exec(json!({ "command": command, "stdin": text })).await;
         }
         let (acted, empty) = ((0, 0), (1200, 700));
-        let stage = Self { desk, pages, acted, empty, started: 0, program: None, pages_shown: 0 };
+        let stage = Self { desk, testbed, acted, empty, started: 0, program: None, pages_shown: 0 };
         stage.desk.focused("Chromium").await;
         stage
     }
@@ -101,7 +100,7 @@ impl<'a> Stage<'a> {
     }
 
     async fn show_page(&mut self, case: &Case) -> Tried<()> {
-        let url = self.pages.url(&case.kind, case.beside);
+        let url = self.testbed.pages.url(&case.kind, case.beside);
         self.browser("navigate", json!({ "url": url })).await?;
         let place = self.browser("execute", json!({ "script": "place()" })).await?;
         let number = |name: &str| {
@@ -198,67 +197,8 @@ impl<'a> Stage<'a> {
         self.log_name()
     }
 
-    fn log_name(&self) -> String {
+    pub(super) fn log_name(&self) -> String {
         format!("/workspace/log-{}", self.started)
-    }
-
-    /// Forgets what the preparation logged. Returns what is compared afterwards.
-    async fn clear_log(&self, case: &Case) -> Tried<String> {
-        match case.app {
-            App::Chromium => {
-                self.pages.clear();
-                self.browser("execute", json!({ "script": "log.length = 0" })).await?;
-                Ok(String::new())
-            }
-            App::Gtk | App::Xterm => self.shell(&format!("cat {}", self.log_name())).await,
-            App::LibreOffice => self.shell(&format!("{ASK_OFFICE} state")).await,
-        }
-    }
-
-    async fn read_log(&self, case: &Case, before: &str) -> Tried<Vec<String>> {
-        match case.app {
-            App::Chromium => {
-                // The page of the case is in the first tab, also behind a new one.
-                let tabs = self.tabs().await?;
-                let tab = tabs.first().and_then(|tab| tab.get("id"));
-                let script = json!({ "script": "globalThis.log ?? []", "tab": tab });
-                let told = self.browser("execute", script).await;
-                let told = told.ok().and_then(|reply| reply.get("result")?.as_array().cloned());
-                let words = told.unwrap_or_default();
-                let own = words.iter().filter_map(|word| word.as_str().map(str::to_owned));
-                let mut log: Vec<_> = own.chain(self.pages.log()).collect();
-                if case.answers
-                    && let Some(asked) = log.iter().position(|line| line == "dialog")
-                {
-                    log.drain(..=asked);
-                }
-                // No page tells that the browser opened a tab by itself.
-                if case.fact == Fact::TabOpened && tabs.len() > 1 {
-                    log.push("tab_opened".to_owned());
-                }
-                if case.kind == ADDRESS_BAR && self.address_bar_focused().await? {
-                    log.push("focus".to_owned());
-                }
-                Ok(log)
-            }
-            App::Gtk | App::Xterm => {
-                let text = self.shell(&format!("cat {}", self.log_name())).await?;
-                Ok(text.lines().skip(before.lines().count()).map(str::to_owned).collect())
-            }
-            App::LibreOffice => {
-                let after = self.shell(&format!("{ASK_OFFICE} state")).await?;
-                Ok(super::office::facts(before, &after))
-            }
-        }
-    }
-
-    /// Whether the address bar has the keyboard. The page is not told.
-    async fn address_bar_focused(&self) -> Tried<bool> {
-        let path = format!("/api/v1/desktop/tree?session_id={}", self.desk.id);
-        let tree = read("tree", &self.desk.client.get(&path).await)?;
-        let nodes = tree.get("nodes").and_then(Value::as_array).cloned().unwrap_or_default();
-        let focused = nodes.iter().find(|node| node.get("ref") == tree.get("focus"));
-        Ok(focused.and_then(|node| node.get("name")) == Some(&"Address and search bar".into()))
     }
 
     async fn clean_up(&mut self, case: &Case) -> Tried<()> {
@@ -297,7 +237,7 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    async fn tabs(&self) -> Tried<Vec<Value>> {
+    pub(super) async fn tabs(&self) -> Tried<Vec<Value>> {
         let listed = self.browser("tabs", json!({})).await?;
         Ok(listed.get("tabs").and_then(Value::as_array).cloned().unwrap_or_default())
     }
@@ -352,7 +292,7 @@ impl<'a> Stage<'a> {
         read(action, &self.desk.browser(action, body).await)
     }
 
-    async fn shell(&self, line: &str) -> Tried<String> {
+    pub(super) async fn shell(&self, line: &str) -> Tried<String> {
         let reply = read("exec", &self.desk.ask_exec(&json!({ "command": line })).await)?;
         if reply.get("exit_code") != Some(&0.into()) {
             return Err(format!("{line}: {reply}"));

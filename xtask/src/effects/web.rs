@@ -6,7 +6,7 @@ use super::case::{App, Case, Fact, Place, Step};
 
 /// A way to press an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum PressMethod {
     /// `desktop.click` at a pixel.
     Pixel,
     /// `desktop.click` with a `target`.
@@ -16,19 +16,19 @@ enum Way {
     /// The element has the keyboard; Return or space is pressed.
     Key,
 }
-use Way::{Key, Pixel, Structured, Target};
+use PressMethod::{Key, Pixel, Structured, Target};
 
-const ALL: &[Way] = &[Pixel, Target, Structured, Key];
-const MOUSE: &[Way] = &[Pixel, Target, Structured];
-const POINT: &[Way] = &[Pixel, Structured];
-const ONLY_PIXEL: &[Way] = &[Pixel];
-const BY_NAME: &[Way] = &[Pixel, Target];
+const ALL: &[PressMethod] = &[Pixel, Target, Structured, Key];
+const MOUSE: &[PressMethod] = &[Pixel, Target, Structured];
+const POINT: &[PressMethod] = &[Pixel, Structured];
+const ONLY_PIXEL: &[PressMethod] = &[Pixel];
+const BY_NAME: &[PressMethod] = &[Pixel, Target];
 
 /// What moves beside elements. Each element gets one of them in turn, in addition to none.
 const BESIDE: [&str; 6] = ["spinner", "canvas", "glow", "clock", "video", "caret"];
 
 /// Elements that are pressed: their kind, the ways, what happens by mouse, and by key.
-type Pressed = (&'static str, &'static [Way], Fact);
+type Pressed = (&'static str, &'static [PressMethod], Fact);
 
 #[rustfmt::skip]
 const PRESSED: &[Pressed] = &[
@@ -144,30 +144,30 @@ fn moves_beside(index: usize) -> &'static str {
     BESIDE.get(index % BESIDE.len()).copied().unwrap_or("spinner")
 }
 
-fn press(kind: &str, way: Way) -> Step {
+fn press(kind: &str, way: PressMethod) -> Step {
     match way {
-        Way::Pixel => Step::at("click"),
-        Way::Target => Step::target("click"),
-        Way::Structured => Step::browser("click", json!({ "selector": "[act]" })),
+        PressMethod::Pixel => Step::at("click"),
+        PressMethod::Target => Step::target("click"),
+        PressMethod::Structured => Step::browser("click", json!({ "selector": "[act]" })),
         // Return activates links and buttons, space checks.
-        Way::Key if kind.starts_with("checkbox") || kind == "radio" => Step::key("space"),
-        Way::Key => Step::key("Return"),
+        PressMethod::Key if kind.starts_with("checkbox") || kind == "radio" => Step::key("space"),
+        PressMethod::Key => Step::key("Return"),
     }
 }
 
-fn way_name(way: Way) -> &'static str {
+fn way_name(way: PressMethod) -> &'static str {
     match way {
-        Way::Pixel => "pixel",
-        Way::Target => "target",
-        Way::Structured => "browser",
-        Way::Key => "key",
+        PressMethod::Pixel => "pixel",
+        PressMethod::Target => "target",
+        PressMethod::Structured => "browser",
+        PressMethod::Key => "key",
     }
 }
 
-fn pressed(kind: &'static str, way: Way, fact: Fact) -> Case {
+fn pressed(kind: &'static str, way: PressMethod, fact: Fact) -> Case {
     let name = format!("web/{kind}/{}", way_name(way));
     let mut case = Case::new(App::Chromium, name, kind, press(kind, way), fact);
-    case.focused = way == Way::Key;
+    case.focused = way == PressMethod::Key;
     case
 }
 

@@ -40,7 +40,7 @@ umount -l /mnt
 cd /srv/helmdeck
 hostname fresh
 home=$(getent passwd "$account" | cut -d: -f6)
-# The last run may have used another account.
+# A new folder belongs to root.
 [[ $(stat -c %U target) == "$account" ]] || chown -R "$account:" target
 exec setpriv --reuid="$account" --regid="$account" --init-groups \
   env HOME="$home" USER="$account" LOGNAME="$account" SHELL=/bin/bash LANG=C.UTF-8 \

@@ -3,17 +3,22 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::readme;
+
 pub const USAGE: &str = "\
 Usage: cargo xtask fresh debian12|debian13 [OPTIONS]
 
-Makes a minimal Debian system in a folder, clones this repository's last commit into it, and runs
-`make up` (with one desktop session) and `make test` there. Needs root. The logs stay in the folder.
-The system gets this machine's Rust toolchain, its cargo-nextest if it has one, and its access to the
-registries; `rustup` and the installation of cargo-nextest are not tried.
+Makes a minimal Debian system in a folder, clones this repository's last commit into it, and runs there
+README's first block, then `make up` with the other shell blocks of README and docs/, then `make test`.
+Needs root. The logs stay in the folder.
 
-  --user            Run as a user with sudo; without it, as root
+Of this machine, the system gets the Rust toolchain and cargo-nextest if it is installed (both read-only),
+and the access to registries: DNS, certificates, proxies, and the configuration of cargo, npm and pip.
+So README's rustup and the installation of cargo-nextest are not tried.
+
+  --user            Run as a user with sudo; without it, as root in a system without sudo
   --only up|test    Run one of the two commands; `packages` only installs what they need
-  --keep            Go on with the system of the last such run instead of a new one
+  --keep            Go on with the system and the build of the last such run instead of new ones
   --dir DIR         The folder for systems, builds and logs (default: target/fresh)
   --mirror URL      The Debian mirror (default: the one this machine uses)";
 
@@ -35,9 +40,10 @@ pub enum Release {
     Debian13,
 }
 
-/// A command of the README.
+/// What is run in the clone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
+    Prerequisites,
     Packages,
     Up,
     Test,
@@ -71,6 +77,7 @@ impl Release {
 impl Step {
     pub fn name(self) -> &'static str {
         match self {
+            Self::Prerequisites => "prerequisites",
             Self::Packages => "packages",
             Self::Up => "make up",
             Self::Test => "make test",
@@ -78,14 +85,18 @@ impl Step {
     }
 
     /// The script to run in the clone.
-    pub fn script(self) -> &'static str {
-        match self {
+    pub fn script(self, plan: &Plan) -> Result<String, String> {
+        let clone = plan.clone_dir();
+        let script = match self {
+            Self::Prerequisites => readme::prerequisites(&clone, !plan.user),
             Self::Packages => {
-                "scripts/packages.sh install runtime build test && scripts/web.sh node"
+                Ok("scripts/packages.sh install runtime build test && scripts/web.sh node"
+                    .to_owned())
             }
-            Self::Up => include_str!("up.sh"),
-            Self::Test => "make test",
-        }
+            Self::Up => readme::commands(&clone),
+            Self::Test => Ok("make test".to_owned()),
+        };
+        script.map_err(|error| format!("README.md in {}: {error}", clone.display()))
     }
 }
 
@@ -123,6 +134,7 @@ impl Plan {
         let dir = dir.unwrap_or_else(|| root.join("target/fresh"));
         std::fs::create_dir_all(&dir).map_err(|error| format!("{}: {error}", dir.display()))?;
         let dir = dir.canonicalize().map_err(|error| format!("{}: {error}", dir.display()))?;
+        steps.insert(0, Step::Prerequisites);
         Ok(Some(Self { release, user, steps, keep, dir, mirror }))
     }
 
@@ -133,7 +145,7 @@ impl Plan {
 
     /// The minimal system that each run starts from.
     pub fn base(&self) -> PathBuf {
-        self.dir.join(self.release.name()).join("base")
+        self.dir.join(self.release.name()).join("minimal")
     }
 
     /// The system of this run.
@@ -141,9 +153,14 @@ impl Plan {
         self.dir.join(self.release.name()).join(self.account())
     }
 
-    /// Cargo's build directory, shared by all runs on a release.
+    /// The clone of the repository in the system.
+    pub fn clone_dir(&self) -> PathBuf {
+        self.system().join("srv/helmdeck")
+    }
+
+    /// Cargo's build directory of this run.
     pub fn build(&self) -> PathBuf {
-        self.dir.join(self.release.name()).join("build")
+        self.dir.join(self.release.name()).join(format!("{}-build", self.account()))
     }
 
     /// The log of a step.
@@ -166,10 +183,20 @@ mod tests {
     fn both_commands_run_as_root_by_default() {
         let plan = parse("debian13").unwrap().unwrap();
         assert_eq!((plan.release, plan.account()), (Release::Debian13, "root"));
-        assert_eq!(plan.steps, [Step::Up, Step::Test]);
+        assert_eq!(plan.steps, [Step::Prerequisites, Step::Up, Step::Test]);
         let plan = parse("--only up --user debian12 --keep").unwrap().unwrap();
         assert_eq!((plan.release, plan.account(), plan.keep), (Release::Debian12, "dev", true));
-        assert_eq!(plan.steps, [Step::Up]);
+        assert_eq!(plan.steps, [Step::Prerequisites, Step::Up]);
+    }
+
+    #[test]
+    fn no_run_uses_the_build_of_another_release_or_account() {
+        let dir = tempfile::tempdir().unwrap();
+        let builds = ["debian12", "debian12 --user", "debian13", "debian13 --user"].map(|line| {
+            let args = line.split_whitespace().map(OsString::from).collect();
+            Plan::parse(dir.path(), args).unwrap().unwrap().build()
+        });
+        assert_eq!(builds.iter().collect::<std::collections::BTreeSet<_>>().len(), builds.len());
     }
 
     #[test]

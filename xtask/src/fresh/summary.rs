@@ -25,7 +25,7 @@ pub fn table(plan: &Plan, outcomes: &[Outcome]) -> String {
     let line = |outcome: &Outcome| {
         let exit = outcome.exit.map_or("killed".to_owned(), |code| format!("exit {code}"));
         format!(
-            "fresh: {:<9} {:<5} {:<10} {:>6} s  {exit}{}{}",
+            "fresh: {:<9} {:<5} {:<13} {:>6} s  {exit}{}{}",
             plan.release.name(),
             plan.account(),
             outcome.step,

@@ -11,9 +11,6 @@ use std::process::{Command, Stdio};
 use super::access;
 use super::plan::Plan;
 
-/// The prerequisites of `make up` according to README.
-const PREREQUISITES: &str = "ca-certificates,curl,git,make,sudo";
-
 /// A system that is ready for commands.
 pub struct System<'a> {
     plan: &'a Plan,
@@ -33,6 +30,7 @@ impl<'a> System<'a> {
         let system = plan.system();
         if !(plan.keep && system.exists()) {
             remove(&system)?;
+            remove(&plan.build())?;
             println!("fresh: a copy of {} for {}", plan.base().display(), plan.account());
             let copy = ["-a", "--reflink=auto"].map(OsStr::new);
             check(Command::new("cp").args(copy).arg(plan.base()).arg(&system))?;
@@ -77,7 +75,7 @@ impl<'a> System<'a> {
     }
 }
 
-/// Creates a minimal Debian with the prerequisites, once.
+/// Creates a minimal Debian, once. Nothing is added to it, so that README has to name it.
 fn make_base(plan: &Plan) -> Result<(), String> {
     let base = plan.base();
     if base.exists() {
@@ -89,7 +87,11 @@ fn make_base(plan: &Plan) -> Result<(), String> {
     fs::create_dir_all(&unfinished).map_err(|error| error.to_string())?;
     println!("fresh: debootstrap {} into {}", plan.release.suite(), base.display());
     let mut debootstrap = Command::new("debootstrap");
-    debootstrap.args(["--variant=minbase", &format!("--include={PREREQUISITES}")]);
+    debootstrap.arg("--variant=minbase");
+    if mirror.as_ref().is_some_and(|mirror| mirror.starts_with("https:")) {
+        // Only then apt needs certificates.
+        debootstrap.arg("--include=ca-certificates");
+    }
     debootstrap.arg(plan.release.suite()).arg(&unfinished).args(mirror);
     check(&mut debootstrap)?;
     fs::rename(&unfinished, &base).map_err(|error| error.to_string())
@@ -98,37 +100,25 @@ fn make_base(plan: &Plan) -> Result<(), String> {
 /// Sets up the account and access to the registries.
 fn set_up(plan: &Plan, system: &Path) -> Result<(), String> {
     let home = if plan.user { "home/dev" } else { "root" };
-    let mut inside = Command::new("chroot");
-    inside.arg(system).args(["bash", "-ec"]);
-    inside.arg(
-        "if [[ $1 != root ]]; then
-           useradd --create-home --shell /bin/bash --groups sudo \"$1\"
-           echo \"$1 ALL=(ALL) NOPASSWD: ALL\" >/etc/sudoers.d/fresh
-         fi
-         # Debian's installer creates it; debootstrap does not.
-         [[ -e /etc/hosts ]] || printf '127.0.0.1 localhost\\n::1 localhost\\n' >/etc/hosts
-         mkdir -p \"/$2/.cargo\"",
-    );
-    check(inside.args(["x", plan.account(), home]))?;
-    for (file, to) in access::files(home) {
-        let to = system.join(to);
-        let failed = |error: std::io::Error| format!("{}: {error}", to.display());
-        fs::create_dir_all(to.parent().unwrap_or(system)).map_err(failed)?;
-        fs::copy(&file, &to).map_err(failed)?;
-        if to.starts_with(system.join(home)) {
-            fs::set_permissions(&to, fs::Permissions::from_mode(0o600)).map_err(failed)?;
-        }
-    }
     let mirrors = access::mirrors();
     if let Some(main) = plan.mirror.clone().or(mirrors.main) {
         let sources = access::sources(plan.release, &main, mirrors.security.as_deref());
         let list = system.join("etc/apt/sources.list");
         fs::write(&list, sources).map_err(|error| format!("{}: {error}", list.display()))?;
     }
-    let owner = format!("{}:", plan.account());
-    let script = "update-ca-certificates >/dev/null; chown -R \"$1\" \"/$2\"; apt-get -q update";
+    let files = access::files(home);
+    for (file, to) in &files {
+        let to = system.join(to);
+        let failed = |error: std::io::Error| format!("{}: {error}", to.display());
+        fs::create_dir_all(to.parent().unwrap_or(system)).map_err(failed)?;
+        fs::copy(file, &to).map_err(failed)?;
+        if to.starts_with(system.join(home)) {
+            fs::set_permissions(&to, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        }
+    }
     let mut inside = Command::new("chroot");
-    check(inside.arg(system).args(["bash", "-ec", script, "x", &owner, home]))
+    inside.arg(system).args(["bash", "-ec", include_str!("account.sh"), "account.sh"]);
+    check(inside.args([plan.account(), home]))
 }
 
 /// Clones the last commit, as a newcomer would.
@@ -140,7 +130,7 @@ fn clone(root: &Path, plan: &Plan, system: &Path) -> Result<(), String> {
     if !dirty.is_empty() {
         println!("fresh: testing the last commit, without uncommitted changes");
     }
-    let place = system.join("srv/helmdeck");
+    let place = plan.clone_dir();
     remove(&place)?;
     check(Command::new("git").args(["clone", "--quiet", "--no-hardlinks"]).arg(root).arg(&place))?;
     let owner = format!("{}:", plan.account());

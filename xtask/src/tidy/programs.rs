@@ -1,5 +1,5 @@
-//! Every program that a script, a test or the product starts belongs to a package in
-//! `scripts/packages.sh`, of a group that is installed where it runs.
+//! Every program that a script, a test, the product or a shell block of the documentation starts belongs
+//! to a package in `scripts/packages.sh`, of a group that is installed where it runs.
 //!
 //! A test that needs a program its author installed by hand fails on a fresh machine. This check
 //! finds programs by how they are named in the source; `cargo xtask fresh` finds the rest.
@@ -9,6 +9,8 @@ mod shell;
 
 use std::collections::BTreeSet;
 
+use helmdeck_testkit::{documents_that_run, shell_blocks};
+
 use super::{Report, Repository};
 
 const LIST: &str = "scripts/packages.sh";
@@ -17,11 +19,13 @@ const LIST: &str = "scripts/packages.sh";
 const PRODUCT: [&str; 5] = ["runtime", "build", "web", "documents", "media"];
 /// Installed by `make test`.
 const TESTS: [&str; 6] = ["runtime", "build", "web", "documents", "media", "test"];
+/// Installed by `make up`, after which the documentation's commands run.
+const DOCUMENTS: [&str; 2] = ["runtime", "build"];
 /// Installed for commands of the maintainers.
 const ALL: [&str; 8] = ["runtime", "build", "web", "documents", "media", "test", "fresh", "corpus"];
 
 /// Packages whose programs have other names, with the programs we use.
-const PACKAGES: [(&str, &[&str]); 20] = [
+const PACKAGES: [(&str, &[&str]); 21] = [
     ("at-spi2-core", &["at-spi-bus-launcher"]),
     ("bubblewrap", &["bwrap"]),
     ("build-essential", &["cc", "gcc", "make"]),
@@ -29,6 +33,7 @@ const PACKAGES: [(&str, &[&str]); 20] = [
     ("ffmpeg", &["ffmpeg", "ffprobe"]),
     ("fontconfig", &["fc-list"]),
     ("imagemagick", &["compare", "convert", "import"]),
+    ("libreoffice-writer", &["soffice"]),
     ("nginx-light", &["nginx"]),
     ("openssh-client", &["ssh", "ssh-keygen"]),
     ("openssh-server", &["sshd"]),
@@ -82,17 +87,28 @@ const OURS: [&str; 17] = [
     "xdg-open",
 ];
 
+/// Those of them that a reader of the documentation has.
+const READERS: [&str; 3] = ["helmdeck", "rustup", "sudo"];
+
 pub(super) fn check(repository: &Repository, report: &mut Report) {
     let list = repository.text(LIST).unwrap_or_default();
     let listed = packages(&list);
     let scripts: Vec<_> = repository.texts(&[".sh"]).collect();
+    let documents: Vec<_> = documents_that_run()
+        .into_iter()
+        .filter_map(|path| Some((path, shell_blocks(&repository.text(path)?))))
+        .collect();
+    let texts = scripts.iter().map(|(_, text)| text);
+    let blocks = documents.iter().flat_map(|(_, blocks)| blocks).map(|block| &block.commands);
     let functions: BTreeSet<String> =
-        scripts.iter().flat_map(|(_, text)| shell::functions(text)).collect();
+        texts.chain(blocks).flat_map(|text| shell::functions(text)).collect();
     let mut judge = |path: &str, line: usize, word: &str, groups: &[&str]| {
         let Some(program) = program(word) else { return };
         let packages = listed.iter().filter(|(group, _)| groups.contains(group));
         let packages: BTreeSet<&str> = packages.map(|(_, package)| *package).collect();
-        if functions.contains(program) || comes_with(program, &packages) {
+        let ours: &[&str] = if groups == DOCUMENTS { &READERS } else { &OURS };
+        if functions.contains(program) || ours.contains(&program) || comes_with(program, &packages)
+        {
             return;
         }
         report.refuse(
@@ -113,7 +129,14 @@ pub(super) fn check(repository: &Repository, report: &mut Report) {
             judge(path, line, &word, groups(path));
         }
     }
-    for (path, text) in repository.texts(&[".rs", ".mjs"]) {
+    for (path, blocks) in &documents {
+        for block in blocks {
+            for (line, word) in shell::commands(&block.commands) {
+                judge(path, block.line + line - 1, &word, &DOCUMENTS);
+            }
+        }
+    }
+    for (path, text) in repository.texts(&[".rs", ".mjs", ".ts", ".py"]) {
         // The first contains examples; the second uses programs that people install for benchmarks.
         if path.starts_with("xtask/src/tidy") || path.starts_with("web/bench/") {
             continue;
@@ -157,10 +180,7 @@ fn comes_with(program: &str, listed: &BTreeSet<&str>) -> bool {
     let packaged = |(package, programs): &(&str, &[&str])| {
         programs.contains(&program) && listed.contains(package)
     };
-    listed.contains(program)
-        || REQUIRED.contains(&program)
-        || OURS.contains(&program)
-        || PACKAGES.iter().any(packaged)
+    listed.contains(program) || REQUIRED.contains(&program) || PACKAGES.iter().any(packaged)
 }
 
 /// The program that a word names; `None` if it is not a plain name, or is a path of ours.

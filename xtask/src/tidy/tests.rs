@@ -266,7 +266,13 @@ fn a_program_that_no_listed_package_has_is_refused() {
              desk.shell(&format!(\"cat x | gdb -p {pid}\"));\n    desk.run(\"document.title\");\n\
              json!({ \"command\": \"/usr/bin/gimp\" });\n// Command::new(\"said\")\n}\n",
         )
-        .file("web/e2e/x.test.mjs", "spawn(\"Xvfb\", []);\nspawn(binary, []);\n");
+        .file("web/e2e/x.test.mjs", "spawn(\"Xvfb\", []);\nspawn(binary, []);\n")
+        .file("web/tests/y.test.ts", "import x;\nexecFile('ghostscript', []);\n")
+        .file(
+            "crates/a/tests/z.py",
+            "# subprocess.run([\"said\"])\nsubprocess.run(\n    ['curl', url])\n\
+             subprocess.Popen([\"sox\"], stdout=x)\nos.system(\"cat x | bc\")\nsubprocess.run(line)\n",
+        );
     let what = |program: &str| {
         format!(
             "`{program}` is started, but no package of scripts/packages.sh has it in the groups \
@@ -279,7 +285,10 @@ fn a_program_that_no_listed_package_has_is_refused() {
             format!("crates/a/tests/world.rs:4: {}", what("openbox")),
             format!("crates/a/tests/world.rs:5: {}", what("gdb")),
             format!("crates/a/tests/world.rs:7: {}", what("gimp")),
+            format!("crates/a/tests/z.py:4: {}", what("sox")),
+            format!("crates/a/tests/z.py:5: {}", what("bc")),
             format!("web/e2e/x.test.mjs:1: {}", what("Xvfb")),
+            format!("web/tests/y.test.ts:2: {}", what("ghostscript")),
         ]
     );
 }
@@ -307,6 +316,34 @@ fn a_program_is_refused_where_its_package_is_not_installed() {
         [
             format!("crates/a/src/lib.rs:4: {}", what("curl", product)),
             format!("crates/a/tests/world.rs:2: {}", what("mousepad", &format!("{product}, test"))),
+        ]
+    );
+}
+
+#[test]
+fn the_documentation_may_use_only_what_make_up_installs() {
+    let readme = "# A\n\n## Start\n\n```sh\nsudo apt-get install make\n```\n\n## Use\n\n```sh\n\
+        act() { helmdeck call \"$1\"; }\nact x | jq .\nmousepad x\n```\n\n\
+        <!-- not run: an example -->\n```sh\ngimp\n```\n";
+    let planted = Planted::new()
+        .file(
+            "scripts/packages.sh",
+            &PACKAGE_LIST.replace("test curl", "runtime jq reads\ntest curl"),
+        )
+        .file("README.md", readme)
+        .file("docs/exec.md", "# B\n\n```sh\ncurl x | node y\n```\n");
+    let what = |program: &str| {
+        format!(
+            "`{program}` is started, but no package of scripts/packages.sh has it in the groups \
+             runtime, build"
+        )
+    };
+    assert_eq!(
+        planted.violations(),
+        [
+            format!("README.md:14: {}", what("mousepad")),
+            format!("docs/exec.md:4: {}", what("curl")),
+            format!("docs/exec.md:4: {}", what("node")),
         ]
     );
 }
@@ -348,6 +385,24 @@ list=(nineteen twenty)
             "fifteen",
             "seventeen",
             "twenty-two"
+        ]
+    );
+}
+
+#[test]
+fn a_figure_that_no_table_has_is_refused() {
+    let page = "# Benchmarks\n\nThe click is 2.9× faster on 1280×800, not 83.9×, after 100 ms.\n\n\
+        | click | 1.01 / 3.47 | 2.9 | 2.9× |\n\nA call adds 0.57 ms with TigerVNC 1.12.\n";
+    let readme = "# A\n\nA line of 7 ms.\n\n## Speed\n\nAt 1920×1080, 1.01 ms and 2.9 ms (3×),\n5 ms.\n\n## B\n\n9×\n";
+    let planted = Planted::new().file("docs/benchmarks.md", page).file("README.md", readme);
+    let what = |figure: &str| format!("no table of docs/benchmarks.md has the figure {figure}");
+    assert_eq!(
+        planted.violations(),
+        [
+            format!("docs/benchmarks.md:3: {}", what("83.9×")),
+            format!("docs/benchmarks.md:7: {}", what("0.57 ms")),
+            format!("README.md:7: {}", what("3×")),
+            format!("README.md:8: {}", what("5 ms")),
         ]
     );
 }

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
-    mind::{Mind, Reply, Seen},
-    provider::{Asked, size},
+    mind::{Reply, ScriptedModel, Seen},
+    provider::{RequestCost, size},
     stage::{Stage, Tried},
     table::Tried as Trial,
     task::Task,
@@ -23,7 +23,7 @@ const PAINT: Duration = Duration::from_millis(250);
 const PROMPT: usize = 1500;
 
 /// Performs a task.
-pub(super) async fn run(stage: &Stage<'_>, mut mind: Mind, task: &Task) -> Tried<Trial> {
+pub(super) async fn run(stage: &Stage<'_>, mut mind: ScriptedModel, task: &Task) -> Tried<Trial> {
     let mut trial = Trial { outcome: "max_steps".to_owned(), ..Trial::default() };
     let mut history = String::new();
     for number in 1..=MOST_STEPS {
@@ -35,7 +35,7 @@ pub(super) async fn run(stage: &Stage<'_>, mut mind: Mind, task: &Task) -> Tried
         let picture = answer.body.to_vec();
         let pictures: Vec<_> = size(&picture).into_iter().collect();
         let text = PROMPT + task.instruction.len() + history.len();
-        trial.asked.push(Asked { fresh: pictures.clone(), pictures, text });
+        trial.asked.push(RequestCost { fresh: pictures.clone(), pictures, text });
         let seen =
             Seen { picture: Some(picture), corner: (0, 0), whole: true, told: String::new() };
         trial.steps = number as usize;

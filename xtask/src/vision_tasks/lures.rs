@@ -4,7 +4,7 @@ use helmdeck_testkit::Client;
 use serde_json::Value;
 
 use super::{
-    Theatre,
+    TrialServer,
     inject::{self, Lure},
     mind::Kind,
     stage::{Stage, Tried},
@@ -12,11 +12,11 @@ use super::{
 };
 
 /// Performs all of them with a model that does what the page says.
-pub(super) async fn perform(theatre: &Theatre, client: &Client, table: &mut Table) {
+pub(super) async fn perform(trial_server: &TrialServer, client: &Client, table: &mut Table) {
     for lure in inject::all() {
         // What one leaves behind is no part of the next.
-        let mut stage = Stage::open(client, &theatre.pages).await;
-        let lured = one(theatre, &mut stage, lure).await;
+        let mut stage = Stage::open(client, &trial_server.pages).await;
+        let lured = one(trial_server, &mut stage, lure).await;
         stage.desk.end().await;
         let lured = lured.unwrap_or_else(|why| Lured {
             name: lure.task.name,
@@ -29,14 +29,14 @@ pub(super) async fn perform(theatre: &Theatre, client: &Client, table: &mut Tabl
     }
 }
 
-async fn one(theatre: &Theatre, stage: &mut Stage<'_>, lure: &Lure) -> Tried<Lured> {
+async fn one(trial_server: &TrialServer, stage: &mut Stage<'_>, lure: &Lure) -> Tried<Lured> {
     stage.set_up(&lure.task).await?;
-    let run = theatre.act(stage, Kind::Precise, &lure.task).await?;
+    let run = trial_server.act(stage, Kind::Precise, &lure.task).await?;
     let word = |name: &str| run.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     Ok(Lured {
         name: lure.task.name,
         outcome: word("outcome"),
         detail: format!("{}\n{}", word("reason"), steps(&run)),
-        visits: theatre.pages.visits().len(),
+        visits: trial_server.pages.visits().len(),
     })
 }

@@ -87,7 +87,7 @@ pub enum Reply {
 }
 
 /// A model in the middle of a task.
-pub struct Mind {
+pub struct ScriptedModel {
     kind: Kind,
     plan: Vec<Do>,
     map: Map,
@@ -99,7 +99,7 @@ pub struct Mind {
     elsewhere: String,
 }
 
-impl Mind {
+impl ScriptedModel {
     /// A model that is about to be asked. `elsewhere` is the address of another site.
     pub fn new(kind: Kind, task: &Task, map: Map, elsewhere: &str) -> Self {
         let seed =

@@ -1,4 +1,4 @@
-//! A provider on the loopback that answers with a [`Mind`], as OpenAI's Chat or Anthropic's Messages do.
+//! A provider on the loopback that answers with a [`ScriptedModel`], as OpenAI's Chat or Anthropic's Messages do.
 
 use std::{collections::HashSet, io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -12,13 +12,13 @@ use tokio::{
     time::timeout,
 };
 
-use super::mind::{Mind, Reply, Seen};
+use super::mind::{Reply, ScriptedModel, Seen};
 
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// What one request cost: the sizes of its pictures, and the characters of its text.
 #[derive(Debug, Clone, Default)]
-pub struct Asked {
+pub struct RequestCost {
     /// Width and height of each picture.
     pub pictures: Vec<(u32, u32)>,
     /// Those that no request had before.
@@ -29,8 +29,8 @@ pub struct Asked {
 
 #[derive(Default)]
 struct State {
-    mind: Option<Mind>,
-    asked: Vec<Asked>,
+    mind: Option<ScriptedModel>,
+    asked: Vec<RequestCost>,
     /// Pictures that the model has seen in this task.
     known: HashSet<Vec<u8>>,
 }
@@ -74,12 +74,12 @@ impl Provider {
     }
 
     /// The model that answers from now on.
-    pub async fn think(&self, mind: Mind) {
+    pub async fn think(&self, mind: ScriptedModel) {
         *self.state.lock().await = State { mind: Some(mind), ..State::default() };
     }
 
     /// What it was asked since.
-    pub async fn asked(&self) -> Vec<Asked> {
+    pub async fn asked(&self) -> Vec<RequestCost> {
         self.state.lock().await.asked.clone()
     }
 }
@@ -130,7 +130,7 @@ async fn request(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
 
 async fn answer(body: &Value, state: &Mutex<State>, messages: bool) -> String {
     let mut state = state.lock().await;
-    let mut asked = Asked::default();
+    let mut asked = RequestCost::default();
     let mut pictures = Vec::new();
     measure(body, &mut asked, &mut pictures);
     let told = body.get("messages").and_then(Value::as_array).and_then(|all| {
@@ -150,7 +150,7 @@ async fn answer(body: &Value, state: &Mutex<State>, messages: bool) -> String {
     // A conversation only grows at its end, but equal pictures of one screen are sent again.
     let after = body.get("messages").and_then(Value::as_array).map(|all| {
         let last = all.iter().rposition(|message| message.get("role") == Some(&"assistant".into()));
-        let (mut unused, mut newest) = (Asked::default(), Vec::new());
+        let (mut unused, mut newest) = (RequestCost::default(), Vec::new());
         for message in all.iter().skip(last.map_or(0, |at| at + 1)) {
             measure(message, &mut unused, &mut newest);
         }
@@ -174,7 +174,7 @@ async fn answer(body: &Value, state: &Mutex<State>, messages: bool) -> String {
 }
 
 /// Collects pictures and counts text.
-fn measure(value: &Value, asked: &mut Asked, pictures: &mut Vec<Vec<u8>>) {
+fn measure(value: &Value, asked: &mut RequestCost, pictures: &mut Vec<Vec<u8>>) {
     match value {
         Value::String(text) => {
             let data = match text.strip_prefix("data:image/") {

@@ -5,7 +5,7 @@ use std::fmt;
 use helmdeck_wire::vendor_size::Vendor;
 use serde_json::Value;
 
-use super::{How, mind::Kind, provider::Asked, task::Task};
+use super::{How, mind::Kind, provider::RequestCost, task::Task};
 
 /// Characters of a token, roughly.
 const CHARACTERS: u64 = 4;
@@ -30,7 +30,7 @@ pub struct Tried {
     /// Actions and replies without any.
     pub steps: usize,
     /// Requests to the model.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<RequestCost>,
     /// The steps in words.
     pub detail: String,
     /// What the site logged.
@@ -41,7 +41,7 @@ pub struct Tried {
 
 impl Tried {
     /// From the reply of the API.
-    pub fn of_run(run: &Value, asked: Vec<Asked>) -> Self {
+    pub fn of_run(run: &Value, asked: Vec<RequestCost>) -> Self {
         let word =
             |name: &str| run.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let steps_of = run.get("steps").and_then(Value::as_array);
@@ -80,8 +80,11 @@ impl Tried {
             (_, true) => "FALSE",
             _ => "wrong",
         };
-        let calls = self.asked.len();
-        format!("{verdict}, {}, {} steps, {calls} calls, {} ms", self.outcome, self.steps, self.ms)
+        let (calls, tokens) = (self.asked.len(), self.tokens(Vendor::Anthropic, false));
+        format!(
+            "{verdict}, {}, {} steps, {calls} calls, {tokens} tokens, {} ms",
+            self.outcome, self.steps, self.ms
+        )
     }
 
     /// What happened, for a person.

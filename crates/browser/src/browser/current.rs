@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use helmdeck_cdp::{Absence, Cdp};
+use helmdeck_cdp::{Cdp, Restarting};
 use helmdeck_wire::control::Hands;
 use tokio::{
     sync::OnceCell,
@@ -67,7 +67,7 @@ impl Browser {
     /// The error that explains why no browser is running.
     pub(crate) fn unavailable(&self) -> BrowserError {
         match self.shared.current.absence() {
-            Some(Absence { how, next }) => {
+            Some(Restarting { how, next }) => {
                 let left = next.saturating_duration_since(Instant::now());
                 BrowserError::Absent { how, seconds: left.as_secs() + 1 }
             }
@@ -78,7 +78,7 @@ impl Browser {
     /// The same reason as a status for viewers. It contains no countdown, so it stays the same.
     pub(crate) fn why_absent(&self) -> String {
         match self.shared.current.absence() {
-            Some(Absence { how, .. }) => {
+            Some(Restarting { how, .. }) => {
                 format!("the browser keeps ending ({how}); it will be restarted later")
             }
             None => "the browser ended and is restarting".to_owned(),
@@ -142,9 +142,9 @@ impl Browser {
             let met = self.shared.met.lock();
             met.iter().any(|known| known.cdp.is(cdp) && known.running.initialized())
         };
-        let incoming = self.shared.incoming.as_deref().filter(|_| followed);
+        let download_files = self.shared.download_files.as_deref().filter(|_| followed);
         // Fails only with the browser.
-        let _ = set_downloads(cdp, incoming, deadline).await;
+        let _ = set_downloads(cdp, download_files, deadline).await;
     }
 
     /// The state of a browser. The first call initializes it.
@@ -152,7 +152,7 @@ impl Browser {
         let running = self.shared.met(&cdp);
         let owner = if !self.shared.current.is_own(&cdp) {
             Owner::Agent
-        } else if self.shared.incoming.is_none() {
+        } else if self.shared.download_files.is_none() {
             Owner::Attached
         } else {
             Owner::Session
@@ -165,9 +165,10 @@ impl Browser {
                 Owner::Agent => Arc::default(),
             };
             let until = Instant::now() + left;
-            let incoming = self.shared.incoming.clone();
+            let download_files = self.shared.download_files.clone();
             let told = self.shared.listeners.clone();
-            let running = Running::start(cdp, owner, incoming, records, emulating, told, until);
+            let running =
+                Running::start(cdp, owner, download_files, records, emulating, told, until);
             running.await.map(Arc::new)
         };
         // A call with a longer deadline may be initializing it already.

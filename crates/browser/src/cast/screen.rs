@@ -15,8 +15,8 @@ use tokio::{select, sync::watch, time::sleep};
 
 use super::{
     ViewerState,
-    seat::{CastKey, Latest, Picture, Seat},
     source::at,
+    subscription::{CastKey, Latest, Picture, Subscription},
 };
 use crate::{Browser, page::Page, running::Running};
 
@@ -31,7 +31,7 @@ const ON_THE_WAY: u64 = 2;
 
 /// An item sent to a viewer.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
+pub enum ScreenMessage {
     /// A message.
     Words(CastMessage),
     /// A whole JPEG.
@@ -46,8 +46,8 @@ pub struct Screen {
     /// Only pictures, at a low rate: for thumbnails.
     in_passing: bool,
     running: Option<Arc<Running>>,
-    seat: Option<Seat>,
-    told: SoFar,
+    subscription: Option<Subscription>,
+    told: LastSent,
     /// The number of the last picture sent.
     sent: u64,
     /// When the next picture may be sent.
@@ -58,44 +58,44 @@ pub struct Screen {
 
 /// What the viewer has been sent.
 #[derive(Default)]
-struct SoFar {
+struct LastSent {
     status: Option<BrowserView>,
     tabs: Option<Vec<Tab>>,
     dialog: Option<OpenDialog>,
     shown: Option<Shown>,
 }
 
-impl SoFar {
-    fn status(&mut self, status: BrowserView) -> Option<Said> {
+impl LastSent {
+    fn status(&mut self, status: BrowserView) -> Option<ScreenMessage> {
         if self.status.as_ref() == Some(&status) {
             return None;
         }
         self.status = Some(status.clone());
-        Some(Said::Words(CastMessage::Status(status)))
+        Some(ScreenMessage::Words(CastMessage::Status(status)))
     }
 
-    fn tabs(&mut self, tabs: Vec<Tab>) -> Option<Said> {
+    fn tabs(&mut self, tabs: Vec<Tab>) -> Option<ScreenMessage> {
         if self.tabs.as_ref() == Some(&tabs) {
             return None;
         }
         self.tabs = Some(tabs.clone());
-        Some(Said::Words(CastMessage::Tabs(tabs)))
+        Some(ScreenMessage::Words(CastMessage::Tabs(tabs)))
     }
 
-    fn dialog(&mut self, dialog: Option<OpenDialog>) -> Option<Said> {
+    fn dialog(&mut self, dialog: Option<OpenDialog>) -> Option<ScreenMessage> {
         if self.dialog == dialog {
             return None;
         }
         self.dialog.clone_from(&dialog);
-        Some(Said::Words(CastMessage::Dialog(dialog)))
+        Some(ScreenMessage::Words(CastMessage::Dialog(dialog)))
     }
 
-    fn shown(&mut self, shown: &Shown, seq: u64) -> Option<Said> {
+    fn shown(&mut self, shown: &Shown, seq: u64) -> Option<ScreenMessage> {
         if self.shown.as_ref() == Some(shown) {
             return None;
         }
         self.shown = Some(shown.clone());
-        Some(Said::Words(CastMessage::Frame(Shown { seq, ..shown.clone() })))
+        Some(ScreenMessage::Words(CastMessage::Frame(Shown { seq, ..shown.clone() })))
     }
 }
 
@@ -107,8 +107,8 @@ impl Screen {
             arrived: viewer.arrived.subscribe(),
             in_passing,
             running: None,
-            seat: None,
-            told: SoFar::default(),
+            subscription: None,
+            told: LastSent::default(),
             sent: *viewer.arrived.borrow(),
             next: now(),
             looked: now(),
@@ -121,7 +121,7 @@ impl Screen {
     }
 
     /// The next item for the viewer, current at the time of the call. Not cancel-safe.
-    pub async fn next(&mut self) -> Said {
+    pub async fn next(&mut self) -> ScreenMessage {
         loop {
             let Some(running) = self.running.clone().filter(|one| self.browser.is_current(one))
             else {
@@ -143,7 +143,7 @@ impl Screen {
                 return said;
             }
             let Some(page) = page else {
-                self.seat = None;
+                self.subscription = None;
                 let status = no_tab(view.tab.as_ref().filter(|_| any));
                 if let Some(said) = self.told.dialog(None).or_else(|| self.told.status(status)) {
                     return said;
@@ -161,7 +161,7 @@ impl Screen {
             }
             let latest = self.look(&running, &page, &view);
             if latest.over {
-                self.seat = None;
+                self.subscription = None;
                 sleep(PAUSE).await;
                 continue;
             }
@@ -173,8 +173,8 @@ impl Screen {
             }
             let due = at(waiting.then_some(self.next));
             let changed = async {
-                match &mut self.seat {
-                    Some(seat) => seat.changed().await,
+                match &mut self.subscription {
+                    Some(subscription) => subscription.changed().await,
                     None => pending().await,
                 }
             };
@@ -196,8 +196,8 @@ impl Screen {
     }
 
     /// Waits for the current browser.
-    async fn find_browser(&mut self) -> Option<Said> {
-        (self.running, self.seat) = (None, None);
+    async fn find_browser(&mut self) -> Option<ScreenMessage> {
+        (self.running, self.subscription) = (None, None);
         let status = if self.browser.is_there().await {
             ViewStatus::Ready.plainly()
         } else {
@@ -218,7 +218,7 @@ impl Screen {
     }
 
     /// An open dialog that no call answers, and whether the page can be shown.
-    fn page_status(&mut self, page: &Page) -> Option<Said> {
+    fn page_status(&mut self, page: &Page) -> Option<ScreenMessage> {
         let (crashed, dialog) = page.with(|state| (state.crashed, state.waiting_dialog()));
         let crash = "the page crashed: go to another address, or choose another tab";
         let dialog = self.told.dialog(dialog);
@@ -231,17 +231,18 @@ impl Screen {
     fn look(&mut self, running: &Running, page: &Page, view: &CastView) -> Latest {
         let key = CastKey::of(page.tab(), view, self.in_passing);
         let pace = view.max_fps.get();
-        let seat = match self.seat.take().filter(|seat| seat.key == key) {
-            Some(seat) => seat,
-            None => running.casts.join(key, pace),
-        };
-        let seat = self.seat.insert(seat);
-        seat.set_pace(pace);
-        seat.latest()
+        let subscription =
+            match self.subscription.take().filter(|subscription| subscription.key == key) {
+                Some(subscription) => subscription,
+                None => running.casts.join(key, pace),
+            };
+        let subscription = self.subscription.insert(subscription);
+        subscription.set_pace(pace);
+        subscription.latest()
     }
 
     fn is_new(&self, picture: &Picture) -> bool {
-        self.seat.as_ref().is_some_and(|seat| seat.is_new(picture))
+        self.subscription.as_ref().is_some_and(|subscription| subscription.is_new(picture))
     }
 
     fn may_send(&mut self, view: &CastView) -> bool {
@@ -250,18 +251,18 @@ impl Screen {
     }
 
     /// A picture, or a message that must precede it.
-    fn show(&mut self, picture: &Picture, view: &CastView) -> Said {
+    fn show(&mut self, picture: &Picture, view: &CastView) -> ScreenMessage {
         let streaming = self.told.status(ViewStatus::Streaming.plainly());
         let seq = self.sent + 1;
         if let Some(said) = streaming.or_else(|| self.told.shown(&picture.shown, seq)) {
             return said;
         }
-        if let Some(seat) = &mut self.seat {
-            seat.take(picture);
+        if let Some(subscription) = &mut self.subscription {
+            subscription.take(picture);
         }
         self.sent = seq;
         self.next = now() + Duration::from_secs(1) / view.max_fps.get();
-        Said::Picture(picture.jpeg.clone())
+        ScreenMessage::Picture(picture.jpeg.clone())
     }
 }
 

@@ -29,7 +29,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::seat::{ASK, Cast, CastKey, Picture, Shared};
+use super::subscription::{ASK, Cast, CastKey, Picture, Shared};
 
 /// Limit on a screenshot that is taken to force a paint; a page with a dialog gives none.
 const NUDGE: Duration = Duration::from_secs(5);

@@ -9,7 +9,7 @@ use crate::{frames::Described, page::Page};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OfFrame {
+struct FrameEvent {
     frame_id: String,
     #[serde(default)]
     parent_frame_id: String,
@@ -30,7 +30,7 @@ struct Navigated {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OfRequest {
+struct RequestEvent {
     request_id: String,
     #[serde(default)]
     loader_id: String,
@@ -49,7 +49,7 @@ struct Addressed {
 pub(super) fn on_frame_event(page: &Page, session: &SessionId, event: &Event) {
     match event.method.as_str() {
         "Page.frameAttached" => {
-            let Ok(OfFrame { frame_id, parent_frame_id, .. }) = event.read() else { return };
+            let Ok(FrameEvent { frame_id, parent_frame_id, .. }) = event.read() else { return };
             page.with(|state| state.frames.attached(session, &frame_id, &parent_frame_id));
         }
         "Page.frameNavigated" => {
@@ -65,13 +65,13 @@ pub(super) fn on_frame_event(page: &Page, session: &SessionId, event: &Event) {
             });
         }
         "Page.navigatedWithinDocument" => {
-            let Ok(OfFrame { frame_id, url, .. }) = event.read() else { return };
+            let Ok(FrameEvent { frame_id, url, .. }) = event.read() else { return };
             page.with(|state| state.frames.moved_within(&frame_id, &url));
         }
         "Page.frameRequestedNavigation"
         | "Page.frameScheduledNavigation"
         | "Page.frameStartedNavigating" => {
-            let Ok(of) = event.read::<OfFrame>() else { return };
+            let Ok(of) = event.read::<FrameEvent>() else { return };
             let here = of.disposition.is_empty() || of.disposition == "currentTab";
             let same =
                 matches!(of.navigation_type.as_str(), "sameDocument" | "historySameDocument");
@@ -80,7 +80,7 @@ pub(super) fn on_frame_event(page: &Page, session: &SessionId, event: &Event) {
             }
         }
         "Page.frameStartedLoading" | "Page.frameStoppedLoading" => {
-            let Ok(OfFrame { frame_id, .. }) = event.read() else { return };
+            let Ok(FrameEvent { frame_id, .. }) = event.read() else { return };
             if frame_id == page.tab().0 {
                 let (now, starts) = (Instant::now(), event.method == "Page.frameStartedLoading");
                 page.with(|state| match starts {
@@ -90,7 +90,7 @@ pub(super) fn on_frame_event(page: &Page, session: &SessionId, event: &Event) {
             }
         }
         "Page.frameDetached" => {
-            let Ok(OfFrame { frame_id, reason, .. }) = event.read() else { return };
+            let Ok(FrameEvent { frame_id, reason, .. }) = event.read() else { return };
             // A frame that moves to another process keeps its place in the tree.
             if reason != "swap" {
                 page.with(|state| state.frames.removed(&frame_id));
@@ -104,7 +104,7 @@ pub(super) fn on_network_event(page: &Page, event: &Event) {
     let now = Instant::now();
     match event.method.as_str() {
         "Network.requestWillBeSent" => {
-            let Ok(OfRequest { request_id, loader_id, kind, request }) = event.read() else {
+            let Ok(RequestEvent { request_id, loader_id, kind, request }) = event.read() else {
                 return;
             };
             // These stay open for as long as the page wants.
@@ -119,7 +119,7 @@ pub(super) fn on_network_event(page: &Page, event: &Event) {
             });
         }
         "Network.loadingFinished" | "Network.loadingFailed" => {
-            let Ok(OfRequest { request_id, .. }) = event.read() else { return };
+            let Ok(RequestEvent { request_id, .. }) = event.read() else { return };
             page.with(|state| {
                 state.network.ended(&request_id, now);
                 state.asked.over(&request_id, now);

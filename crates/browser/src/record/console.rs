@@ -51,7 +51,7 @@ struct Called {
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Thrown {
+struct ExceptionThrown {
     timestamp: f64,
     exception_details: Details,
 }
@@ -69,12 +69,12 @@ struct Details {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Added {
-    entry: Complaint,
+    entry: LogEntry,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Complaint {
+struct LogEntry {
     source: String,
     level: String,
     text: String,
@@ -108,7 +108,7 @@ impl Console {
                 held
             }
             "Runtime.exceptionThrown" => {
-                let Ok(Thrown { timestamp, exception_details }) = event.read() else {
+                let Ok(ExceptionThrown { timestamp, exception_details }) = event.read() else {
                     return false;
                 };
                 let held = exception_details.exception.as_ref().is_some_and(Remote::is_held);
@@ -228,7 +228,7 @@ impl Details {
     }
 }
 
-impl Complaint {
+impl LogEntry {
     fn line(self) -> Option<Line> {
         // Workers report these themselves, with more detail.
         if self.source == "worker" {

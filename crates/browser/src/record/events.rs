@@ -88,7 +88,7 @@ pub(crate) struct ExtraInfo {
 /// Received bytes, the end, or a failure.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct WentOn {
+pub(crate) struct RequestProgress {
     pub request_id: String,
     pub timestamp: f64,
     pub data_length: f64,
@@ -113,19 +113,19 @@ pub(crate) struct SocketEvent {
     pub url: String,
     pub timestamp: f64,
     pub wall_time: f64,
-    pub request: Shaking,
-    pub response: Shaken,
+    pub request: HandshakeRequest,
+    pub response: HandshakeResponse,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(crate) struct Shaking {
+pub(crate) struct HandshakeRequest {
     pub headers: Headers,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Shaken {
+pub(crate) struct HandshakeResponse {
     pub status: u16,
     pub status_text: String,
     pub headers: Headers,

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use super::{
     events::ExtraInfo,
     headers::Headers,
-    request::{Name, Really, Request},
+    request::{ActualResponse, Name, Request},
 };
 
 /// Limit on reports that arrived before their request.
@@ -17,7 +17,7 @@ const MAX_EARLY: usize = 256;
 /// Headers as the network stack reports them.
 pub(super) enum Extra {
     Sent(Headers),
-    Came(Really),
+    Came(ActualResponse),
 }
 
 impl Extra {
@@ -28,7 +28,7 @@ impl Extra {
     pub fn came(info: ExtraInfo) -> Self {
         let ExtraInfo { headers, status_code, headers_text, .. } = info;
         let head = headers_text.map(|text| text.len());
-        Self::Came(Really { status: status_code, headers, head })
+        Self::Came(ActualResponse { status: status_code, headers, head })
     }
 
     /// Whether the request still lacks this report.

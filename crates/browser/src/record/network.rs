@@ -7,7 +7,7 @@ use helmdeck_wire::browser::{ExportHar, NetworkLog, ReadNetwork, RequestKind, Ta
 use time::OffsetDateTime;
 
 use super::{
-    events::{Answered, ExtraInfo, Received, SocketEvent, WentOn, WillBeSent},
+    events::{Answered, ExtraInfo, Received, RequestProgress, SocketEvent, WillBeSent},
     extra::{Early, Extra},
     pages::{Pages, Visited},
     request::{Name, Request, kind, whole},
@@ -76,7 +76,7 @@ impl Network {
                 }
             }
             "requestServedFromCache" | "dataReceived" | "loadingFinished" | "loadingFailed" => {
-                if let Ok(went_on) = event.read::<WentOn>() {
+                if let Ok(went_on) = event.read::<RequestProgress>() {
                     self.went_on(&name(&went_on.request_id), &event.method, &went_on);
                 }
             }
@@ -188,7 +188,7 @@ impl Network {
         });
     }
 
-    fn went_on(&mut self, name: &Name, method: &str, told: &WentOn) {
+    fn went_on(&mut self, name: &Name, method: &str, told: &RequestProgress) {
         let Some(current) = self.current(name) else { return };
         match method {
             "Network.dataReceived" => {
@@ -242,7 +242,7 @@ impl Network {
                 request.answered(response, told.timestamp);
             }),
             "webSocketFrameError" => {
-                let Ok(told) = event.read::<WentOn>() else { return };
+                let Ok(told) = event.read::<RequestProgress>() else { return };
                 self.change(current, |request| request.error = Some(told.error_message));
             }
             "webSocketClosed" => {
@@ -354,7 +354,7 @@ fn index(id: u64, first: u64) -> Option<usize> {
     usize::try_from(id.checked_sub(first)?).ok()
 }
 
-impl WentOn {
+impl RequestProgress {
     fn failure(&self) -> String {
         let cors = self.cors_error_status.as_ref().map(|error| error.cors_error.as_str());
         match self.blocked_reason.as_deref().or(cors) {

@@ -39,7 +39,7 @@ pub(crate) struct Request {
     pub posted: Option<String>,
     pub response: Option<Response>,
     /// The response as the network stack received it, without the cache.
-    pub really: Option<Really>,
+    pub really: Option<ActualResponse>,
     /// Whether `sent` holds the headers that were actually sent.
     pub really_sent: bool,
     /// No report of the actual headers will follow.
@@ -70,7 +70,7 @@ pub(crate) struct Response {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Really {
+pub(crate) struct ActualResponse {
     pub status: u16,
     pub headers: Headers,
     /// The length of the headers as text.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use helmdeck_browser::{Said, Screen, ViewerInput};
+use helmdeck_browser::{Screen, ScreenMessage, ViewerInput};
 use helmdeck_wire::{
     browser::{DialogKind, Tab},
     cast::{CastMessage, OpenDialog, Shown, ViewStatus},
@@ -46,21 +46,21 @@ impl Viewer {
         Self { screen, input, status: None, tabs, dialog: None, shown: None, pictures }
     }
 
-    fn note(&mut self, said: Said) {
+    fn note(&mut self, said: ScreenMessage) {
         match said {
-            Said::Picture(jpeg) => {
+            ScreenMessage::Picture(jpeg) => {
                 assert!(jpeg.starts_with(&[0xff, 0xd8]) && jpeg.ends_with(&[0xff, 0xd9]));
                 assert!(self.shown.is_some(), "its description comes first");
                 self.pictures.push(jpeg);
             }
-            Said::Words(CastMessage::Status(status)) => self.status = Some(status.status),
-            Said::Words(CastMessage::Tabs(tabs)) => self.tabs = tabs,
-            Said::Words(CastMessage::Dialog(dialog)) => self.dialog = dialog,
-            Said::Words(CastMessage::Frame(shown)) => {
+            ScreenMessage::Words(CastMessage::Status(status)) => self.status = Some(status.status),
+            ScreenMessage::Words(CastMessage::Tabs(tabs)) => self.tabs = tabs,
+            ScreenMessage::Words(CastMessage::Dialog(dialog)) => self.dialog = dialog,
+            ScreenMessage::Words(CastMessage::Frame(shown)) => {
                 assert_eq!(shown.seq, self.pictures.len() as u64 + 1);
                 self.shown = Some(shown);
             }
-            Said::Words(told @ (CastMessage::Control(_) | CastMessage::Error(_))) => {
+            ScreenMessage::Words(told @ (CastMessage::Control(_) | CastMessage::Error(_))) => {
                 panic!("{told:?}")
             }
         }

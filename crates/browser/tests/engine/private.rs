@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use helmdeck_browser::{Browser, Said, SignIn};
+use helmdeck_browser::{Browser, ScreenMessage, SignIn};
 use helmdeck_cdp::Current;
 use helmdeck_wire::{
     ErrorCode,
@@ -124,8 +124,8 @@ async fn a_sign_in_popup_is_shown_to_the_person_until_it_closes() {
         let watching = async {
             loop {
                 match screen.next().await {
-                    Said::Words(CastMessage::Tabs(told)) => tabs = told,
-                    Said::Words(CastMessage::Frame(told)) => frame = Some(told.tab),
+                    ScreenMessage::Words(CastMessage::Tabs(told)) => tabs = told,
+                    ScreenMessage::Words(CastMessage::Frame(told)) => frame = Some(told.tab),
                     _ => {}
                 }
                 let active = tabs.iter().find(|tab| tab.active);

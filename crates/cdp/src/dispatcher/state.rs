@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use crate::{
     CdpError,
     client::{Ended, Outbox},
-    contexts::{Contexts, Fate, Sought},
+    contexts::{Contexts, EventVisibility, Expectation},
     envelope::{Attachment, Envelope},
     events::{Event, Inbox},
     handover::Settings,
@@ -42,7 +42,7 @@ pub(super) struct Call {
     pub session: Option<SessionId>,
     pub asker: Asker,
     /// What the answer says about contexts.
-    pub sought: Sought,
+    pub expectation: Expectation,
 }
 
 pub(super) enum Asker {
@@ -107,7 +107,7 @@ impl State {
             Asker::Us(_) => Owner::Us,
             Asker::Client { client, .. } => Owner::Client(client),
         };
-        let other = self.contexts.answered(owner, &call.sought, envelope.result);
+        let other = self.contexts.answered(owner, &call.expectation, envelope.result);
         let envelope = Envelope { result: other.as_deref().or(envelope.result), ..envelope };
         match call.asker {
             Asker::Us(sender) => {
@@ -180,14 +180,14 @@ impl State {
         posts: &Posts,
     ) -> bool {
         match self.contexts.judge(client, method, params) {
-            Fate::Shown if method == "Target.detachedFromTarget" => {
+            EventVisibility::Shown if method == "Target.detachedFromTarget" => {
                 // A client gets the end only of sessions it knows.
                 let attachment = serde_json::from_str::<Attachment<'_>>(params);
                 attachment.is_ok_and(|it| self.sessions.owner(&it.session).is_some())
             }
-            Fate::Shown => true,
-            Fate::Hidden => false,
-            Fate::Detached { session: child, waiting } => {
+            EventVisibility::Shown => true,
+            EventVisibility::Hidden => false,
+            EventVisibility::Detached { session: child, waiting } => {
                 let child = SessionId::from(child.as_str());
                 if waiting {
                     posts.resume(self.number(), &child);
@@ -231,7 +231,7 @@ impl State {
             let (sender, answer) = oneshot::channel();
             let (id, session) = (self.number(), Some(step.session.clone()));
             let asker = Asker::Us(sender);
-            self.calls.insert(id, Call { session, asker, sought: Sought::Nothing });
+            self.calls.insert(id, Call { session, asker, expectation: Expectation::Nothing });
             posts.step(id, &step);
             settling.push(answer);
         }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use helmdeck_display::{DisplayError, Frame, FrameRequest, Frames};
+use helmdeck_display::{DisplayError, Frame, FrameRequest, FrameSubscription};
 use helmdeck_wire::{
     ErrorCode,
     screen::{Format, Resize, Screenshot},
@@ -29,11 +29,11 @@ const GREEN: [u8; 3] = [0x10, 0xc0, 0x10];
 const BLUE: [u8; 3] = [0x10, 0x10, 0xc0];
 
 /// The next frame or an error, in time.
-async fn next(frames: &mut Frames) -> Result<Frame, DisplayError> {
+async fn next(frames: &mut FrameSubscription) -> Result<Frame, DisplayError> {
     timeout_at(soon(), frames.next()).await.unwrap()
 }
 
-async fn no_more(frames: &mut Frames) {
+async fn no_more(frames: &mut FrameSubscription) {
     let extra = timeout(STILL, frames.next()).await;
     assert!(extra.is_err(), "{:?}", extra.map(|frame| frame.map(|frame| frame.sequence)));
 }

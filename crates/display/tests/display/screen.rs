@@ -8,7 +8,7 @@ use helmdeck_wire::{
     point::Rect,
     pointer::{Button, Click, MouseMove, Px},
     screen::{Format, Picture, Resize, Screenshot, Zoom},
-    vendor_size::{Limits, SizeRule, Vendor},
+    vendor_size::{PictureLimits, SizeRule, Vendor},
 };
 use tokio::time::Instant;
 
@@ -87,7 +87,7 @@ async fn a_picture_is_scaled_down_but_never_up() {
 async fn a_picture_for_a_vendor_has_the_size_that_its_models_see() {
     let world = World::sized("1920x1080");
     world.display.paint_root(COLOUR).await.unwrap();
-    let limits = Limits { max_edge: Some(960), max_pixels: None };
+    let limits = PictureLimits { max_edge: Some(960), max_pixels: None };
     for (rule, size) in [
         (SizeRule::Vendor(Vendor::Anthropic), (1456, 819)),
         (SizeRule::Vendor(Vendor::AnthropicHigh), (1920, 1080)),

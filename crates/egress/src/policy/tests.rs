@@ -11,7 +11,7 @@ fn policy(allowlist: &str, own: &[&str]) -> Policy {
     Policy { is_this_machine: |address| address.to_string() == "9.9.9.9", ..policy }
 }
 
-fn judge(policy: &Policy, address: &str) -> Result<Ground, Rule> {
+fn judge(policy: &Policy, address: &str) -> Result<AllowReason, Rule> {
     policy.judge(SocketAddr::new(address.parse().unwrap(), 80))
 }
 
@@ -67,14 +67,14 @@ fn addresses_next_to_closed_ranges_are_open() {
         "2606:4700::1111",
         "fbff::1",
     ] {
-        assert_eq!(judge(&policy, address), Ok(Ground::Public), "{address}");
+        assert_eq!(judge(&policy, address), Ok(AllowReason::Public), "{address}");
     }
 }
 
 #[test]
 fn the_allowlist_opens_exactly_its_range() {
     let policy = policy("127.0.0.2/32,fd00:1::/32", &[]);
-    let opened = Ok(Ground::Allowlisted("127.0.0.2/32".parse().unwrap()));
+    let opened = Ok(AllowReason::Allowlisted("127.0.0.2/32".parse().unwrap()));
     assert_eq!(judge(&policy, "127.0.0.2"), opened);
     assert_eq!(judge(&policy, "::ffff:127.0.0.2"), opened);
     assert!(judge(&policy, "fd00:1::5").is_ok());

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use helmdeck_egress::Limits;
+use helmdeck_egress::ProxyLimits;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -22,7 +22,7 @@ const IN_FLIGHT: u64 = 16 << 20;
 
 #[tokio::test]
 async fn connections_over_the_limit_are_refused_until_one_ends() {
-    let limits = Limits { connections: 2, ..Limits::default() };
+    let limits = ProxyLimits { connections: 2, ..ProxyLimits::default() };
     let (world, origin) = (World::with(limits, Names::none()), Origin::start(ALLOWED).await);
     let (one, _two) = (world.connect().await, world.connect().await);
     while world.proxy.connections() < 2 {
@@ -41,10 +41,10 @@ async fn connections_over_the_limit_are_refused_until_one_ends() {
 
 #[tokio::test]
 async fn an_idle_tunnel_ends_and_a_busy_one_does_not() {
-    let limits = Limits {
+    let limits = ProxyLimits {
         idle: Duration::from_millis(400),
         half_closed: Duration::from_millis(200),
-        ..Limits::default()
+        ..ProxyLimits::default()
     };
     let (world, origin) = (World::with(limits, Names::none()), Origin::start(ALLOWED).await);
     let mut stream = world.connect().await;
@@ -97,7 +97,7 @@ async fn a_server_that_does_not_read_blocks_its_client() {
 
 #[tokio::test]
 async fn a_client_that_sends_no_request_is_disconnected() {
-    let limits = Limits { head: Duration::from_millis(300), ..Limits::default() };
+    let limits = ProxyLimits { head: Duration::from_millis(300), ..ProxyLimits::default() };
     let world = World::with(limits, Names::none());
     for beginning in
         [&b""[..], b"G", b"GET http://a.test/ HTTP/1.1\r\nX: ", b"\x05", b"\x05\x01\x00\x05"]
@@ -112,7 +112,7 @@ async fn a_client_that_sends_no_request_is_disconnected() {
 
 #[tokio::test]
 async fn a_head_sent_byte_by_byte_does_not_extend_the_timeout() {
-    let limits = Limits { head: Duration::from_millis(300), ..Limits::default() };
+    let limits = ProxyLimits { head: Duration::from_millis(300), ..ProxyLimits::default() };
     let world = World::with(limits, Names::none());
     let began = Instant::now();
     let (mut read, mut write) = world.connect().await.into_split();
@@ -130,10 +130,10 @@ async fn a_head_sent_byte_by_byte_does_not_extend_the_timeout() {
 
 #[tokio::test]
 async fn a_slow_answer_is_allowed_after_a_kept_connection_was_closed() {
-    let limits = Limits {
+    let limits = ProxyLimits {
         idle: Duration::from_secs(5),
         half_closed: Duration::from_millis(200),
-        ..Limits::default()
+        ..ProxyLimits::default()
     };
     let world = World::with(limits, Names::none());
     let listener = TcpListener::bind((ALLOWED, 0)).await.unwrap();
@@ -174,7 +174,7 @@ async fn asked(listener: &TcpListener) -> TcpStream {
 
 #[tokio::test]
 async fn a_half_closed_tunnel_ends_soon() {
-    let limits = Limits { half_closed: Duration::from_millis(200), ..Limits::default() };
+    let limits = ProxyLimits { half_closed: Duration::from_millis(200), ..ProxyLimits::default() };
     let world = World::with(limits, Names::none());
     let listener = TcpListener::bind((ALLOWED, 0)).await.unwrap();
     let to = listener.local_addr().unwrap();

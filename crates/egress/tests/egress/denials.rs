@@ -1,6 +1,6 @@
 //! What must not get out, and the text of refusals.
 
-use helmdeck_egress::{Cidr, Limits, Policy, Rule, Verdict};
+use helmdeck_egress::{Cidr, Policy, ProxyLimits, Rule, Verdict};
 use std::{sync::atomic::Ordering, time::Duration};
 
 use crate::{
@@ -44,7 +44,7 @@ async fn a_denied_address_is_never_dialled_in_any_spelling() {
 async fn a_name_that_changes_its_answer_reaches_only_the_checked_address() {
     let (allowed, denied) = Origin::start_both(ALLOWED, DENIED).await;
     let names = Names::of(&[&[ALLOWED], &[DENIED]]);
-    let world = World::with(Limits::default(), names.clone());
+    let world = World::with(ProxyLimits::default(), names.clone());
     let url = format!("http://rebinding.test:{}/hello", allowed.address.port());
 
     let first = world.ask(&url).await;
@@ -59,7 +59,7 @@ async fn a_name_that_changes_its_answer_reaches_only_the_checked_address() {
 async fn only_the_allowed_addresses_of_a_name_are_dialled() {
     let (allowed, denied) = Origin::start_both(ALLOWED, DENIED).await;
     let names = Names::of(&[&[DENIED, "10.0.0.1", ALLOWED, "::1"]]);
-    let world = World::with(Limits::default(), names);
+    let world = World::with(ProxyLimits::default(), names);
     let answer = world.ask(&format!("http://many.test:{}/hello", allowed.address.port())).await;
     assert!(answer.ends_with("hello from the test host\n"), "{answer}");
     assert_eq!(denied.accepted(), 0);
@@ -86,7 +86,7 @@ async fn the_machine_name_works_only_when_opened() {
     assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("127.0.0.1"), "{answer}");
 
     let policy = Policy::new(Cidr::list("127.0.0.0/8").unwrap(), []);
-    let open = World::of(policy, Limits::default(), Names::none());
+    let open = World::of(policy, ProxyLimits::default(), Names::none());
     let answer = open.ask(&url).await;
     assert!(answer.ends_with("hello from the test host\n"), "{answer}");
     assert_eq!(open.decisions()[0].host, "host.helmdeck.internal");
@@ -96,7 +96,7 @@ async fn the_machine_name_works_only_when_opened() {
 async fn our_own_listeners_cannot_be_opened() {
     let own = Origin::start("127.0.0.1").await;
     let policy = Policy::new(Cidr::list("0.0.0.0/0, ::/0").unwrap(), [own.address]);
-    let world = World::of(policy, Limits::default(), Names::of(&[&["127.0.0.1", "0.0.0.0"]]));
+    let world = World::of(policy, ProxyLimits::default(), Names::of(&[&["127.0.0.1", "0.0.0.0"]]));
     let port = own.address.port();
     for host in
         ["127.0.0.1", "0.0.0.0", "0", "[::ffff:127.0.0.1]", "host.helmdeck.internal", "a.test"]
@@ -144,7 +144,7 @@ async fn a_browser_gets_a_page_and_the_query_is_nowhere_in_it() {
 
 #[tokio::test]
 async fn unresolved_names_and_slow_resolvers_have_different_errors() {
-    let limits = Limits { resolve: Duration::from_millis(100), ..Limits::default() };
+    let limits = ProxyLimits { resolve: Duration::from_millis(100), ..ProxyLimits::default() };
     let world = World::with(limits, Names::none());
     let unknown = world.ask("http://unknown.test/").await;
     assert!(

@@ -1,7 +1,7 @@
 //! Plain HTTP: absolute-form requests.
 
 use bytes::Bytes;
-use helmdeck_egress::{Limits, Scheme, Verdict};
+use helmdeck_egress::{ProxyLimits, Scheme, Verdict};
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
@@ -192,7 +192,8 @@ async fn requests_that_cannot_be_forwarded_are_bad_requests_with_a_reason() {
 
 #[tokio::test]
 async fn a_server_that_never_answers_times_out() {
-    let limits = Limits { answer: std::time::Duration::from_millis(300), ..Limits::default() };
+    let limits =
+        ProxyLimits { answer: std::time::Duration::from_millis(300), ..ProxyLimits::default() };
     let (world, origin) = (World::with(limits, Names::none()), Origin::start(ALLOWED).await);
     let answer = world.ask(&origin.url("/sink")).await;
     assert!(answer.starts_with("HTTP/1.1 504"), "{answer}");

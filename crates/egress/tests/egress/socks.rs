@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use helmdeck_egress::{Cidr, Failure, Limits, Policy, Scheme, Verdict};
+use helmdeck_egress::{Cidr, Failure, Policy, ProxyLimits, Scheme, Verdict};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::UnixStream,
@@ -64,7 +64,7 @@ async fn ipv4_ipv6_and_names_are_tunnelled() {
     let origin = Origin::start(ALLOWED).await;
     let six = Origin::start("::1").await;
     let policy = Policy::new(Cidr::list("127.0.0.2, ::1").unwrap(), []);
-    let world = World::of(policy, Limits::default(), Names::of(&[&[ALLOWED]]));
+    let world = World::of(policy, ProxyLimits::default(), Names::of(&[&[ALLOWED]]));
     let port = origin.address.port();
     let mapped = SocketAddr::new("::ffff:127.0.0.2".parse().unwrap(), port);
     for request in [
@@ -86,7 +86,7 @@ async fn ipv4_ipv6_and_names_are_tunnelled() {
 #[tokio::test]
 async fn denied_targets_get_reply_two() {
     let denied = Origin::start(DENIED).await;
-    let world = World::with(Limits::default(), Names::of(&[&[DENIED]]));
+    let world = World::with(ProxyLimits::default(), Names::of(&[&[DENIED]]));
     let port = denied.address.port();
     let mapped = SocketAddr::new("::ffff:127.0.0.3".parse().unwrap(), port);
     for request in [

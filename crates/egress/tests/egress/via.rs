@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use helmdeck_egress::{Cidr, Failure, Limits, Policy, Verdict, Via};
+use helmdeck_egress::{Cidr, Failure, Policy, ProxyLimits, Verdict, Via};
 use helmdeck_testkit::{Speaks, Upstream};
 use tokio::{io::AsyncWriteExt, net::TcpListener};
 
@@ -20,7 +20,7 @@ fn world(server: &str, bypass: &[&str]) -> World {
 }
 
 fn leaving(via: Via) -> World {
-    let limits = Limits { proxy: Duration::from_millis(300), ..Limits::default() };
+    let limits = ProxyLimits { proxy: Duration::from_millis(300), ..ProxyLimits::default() };
     let policy = Policy::new(Cidr::list("127.0.0.2/32").unwrap(), []);
     World::leaving(policy, limits, Names::of(&[&[ALLOWED]]), Some(via))
 }

@@ -13,7 +13,7 @@ use std::{
 
 use async_trait::async_trait;
 use helmdeck_egress::{
-    Cidr, ConnectionGate, Decision, Limits, Policy, Proxy, Resolve, Verdict, Via,
+    Cidr, ConnectionGate, Decision, Policy, Proxy, ProxyLimits, Resolve, Verdict, Via,
 };
 use tempfile::TempDir;
 use tokio::{
@@ -39,19 +39,19 @@ pub struct World {
 
 impl World {
     pub fn new() -> Self {
-        Self::with(Limits::default(), Names::none())
+        Self::with(ProxyLimits::default(), Names::none())
     }
 
-    pub fn with(limits: Limits, names: Names) -> Self {
+    pub fn with(limits: ProxyLimits, names: Names) -> Self {
         Self::of(Policy::new(Cidr::list("127.0.0.2/32").unwrap(), []), limits, names)
     }
 
-    pub fn of(policy: Policy, limits: Limits, names: Names) -> Self {
+    pub fn of(policy: Policy, limits: ProxyLimits, names: Names) -> Self {
         Self::leaving(policy, limits, names, None)
     }
 
     /// A proxy with an upstream proxy.
-    pub fn leaving(policy: Policy, limits: Limits, names: Names, via: Option<Via>) -> Self {
+    pub fn leaving(policy: Policy, limits: ProxyLimits, names: Names, via: Option<Via>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("egress.sock");
         let decisions = Arc::new(Mutex::new(Vec::new()));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use helmdeck_a11y::{
     Element, Scene,
     matching::{self, Match},
-    tree::{self, Limits},
+    tree::{self, TreeLimits},
 };
 use helmdeck_browser::{Exposure, PageElements};
 use helmdeck_wire::{
@@ -50,7 +50,7 @@ impl Guest {
         let number = |number: Option<u32>, usual: usize| {
             number.and_then(|number| usize::try_from(number).ok()).unwrap_or(usual)
         };
-        let limits = Limits {
+        let limits = TreeLimits {
             nodes: number(wanted.max_nodes, MAX_NODES),
             bytes: number(wanted.max_bytes, MAX_BYTES),
         };

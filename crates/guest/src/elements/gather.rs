@@ -14,7 +14,7 @@ use helmdeck_wire::{
 };
 use tokio::join;
 
-use super::{reader::Beside, window_of};
+use super::{reader::ReaderLocation, window_of};
 use crate::{begin::Guest, error::GuestError, observe::Owner};
 
 /// What a program has to answer, and a page.
@@ -128,8 +128,8 @@ impl Guest {
     /// The accessible elements of the agent's programs, or only those at a point.
     pub(super) async fn read_programs(&self, at: Option<Pixel>) -> Result<Answer, String> {
         let beside = match self.attached() {
-            Some(_) => Beside::Here,
-            None => Beside::Nest(self.session().map_err(|e| e.to_string())?.nest),
+            Some(_) => ReaderLocation::Here,
+            None => ReaderLocation::Nest(self.session().map_err(|e| e.to_string())?.nest),
         };
         self.elements.programs.read(&beside, request(at, false)).await
     }
@@ -143,7 +143,7 @@ impl Guest {
     ) -> Result<Answer, String> {
         let Ok(session) = self.session() else { return Ok(Answer::default()) };
         let nest = session.browser_nest.get().ok_or("the browser is not running")?;
-        self.elements.browser.read(&Beside::Nest(nest), request(at, without_pages)).await
+        self.elements.browser.read(&ReaderLocation::Nest(nest), request(at, without_pages)).await
     }
 }
 
@@ -154,12 +154,12 @@ impl Guest {
         let (reader, beside, pid) = match owner {
             Owner::Browser => {
                 let nest = session?.browser_nest.get()?;
-                (&self.elements.browser, Beside::Nest(nest), None)
+                (&self.elements.browser, ReaderLocation::Nest(nest), None)
             }
             Owner::Program(pid) => {
                 let beside = match self.attached() {
-                    Some(_) => Beside::Here,
-                    None => Beside::Nest(session?.nest),
+                    Some(_) => ReaderLocation::Here,
+                    None => ReaderLocation::Nest(session?.nest),
                 };
                 (&self.elements.programs, beside, Some(pid))
             }

@@ -28,7 +28,7 @@ const COMMAND: &str = "accessibility";
 
 /// Where the programs are.
 #[derive(Clone)]
-pub enum Beside {
+pub enum ReaderLocation {
     /// In a nested sandbox.
     Nest(Nest),
     /// On the machine of an attached display.
@@ -53,18 +53,22 @@ struct Process {
 
 impl Reader {
     /// The elements of programs. The error is a sentence.
-    pub async fn read(&self, beside: &Beside, request: Request) -> Result<Answer, String> {
+    pub async fn read(&self, beside: &ReaderLocation, request: Request) -> Result<Answer, String> {
         let (reader, beside) = (self.clone(), beside.clone());
         // To its end: a process whose answer was not read cannot be asked again.
         let reading = helmdeck_task::spawn(async move { reader.read_now(&beside, request).await });
         reading.await.unwrap_or_else(|_| Err("the accessibility reader failed".to_owned()))
     }
 
-    async fn read_now(&self, beside: &Beside, mut request: Request) -> Result<Answer, String> {
+    async fn read_now(
+        &self,
+        beside: &ReaderLocation,
+        mut request: Request,
+    ) -> Result<Answer, String> {
         let mut kept = self.process.lock().await;
         let namespace = match beside {
-            Beside::Nest(nest) => nest.process_namespace(),
-            Beside::Here => 0,
+            ReaderLocation::Nest(nest) => nest.process_namespace(),
+            ReaderLocation::Here => 0,
         };
         let mut process = match kept.take().filter(|process| process.namespace == namespace) {
             Some(process) => process,
@@ -108,10 +112,10 @@ impl Process {
     }
 }
 
-async fn start(beside: &Beside, namespace: u64) -> io::Result<Process> {
+async fn start(beside: &ReaderLocation, namespace: u64) -> io::Result<Process> {
     let (requests, answers, child) = match beside {
-        Beside::Nest(nest) => start_inside(nest).await?,
-        Beside::Here => start_here()?,
+        ReaderLocation::Nest(nest) => start_inside(nest).await?,
+        ReaderLocation::Here => start_here()?,
     };
     Ok(Process { requests, answers: BufReader::new(answers), namespace, last: 0, _child: child })
 }

@@ -4,7 +4,7 @@ use helmdeck_wire::observe::Effect;
 
 use super::{
     After,
-    repeats::{self, Action, Nothing},
+    repeats::{self, Action, NoEffect},
 };
 use crate::{aim::Aimed, begin::Guest};
 
@@ -27,7 +27,7 @@ pub async fn of(guest: &Guest, aimed: &Aimed, action: Action, after: &After) -> 
     let open: Vec<_> =
         windows.iter().flat_map(|all| &all.windows).filter(|one| !one.panel).collect();
     let focused = open.iter().find(|one| windows.and_then(|all| all.active) == Some(one.id));
-    let nothing = Nothing {
+    let nothing = NoEffect {
         hit: hit.as_ref(),
         near: &near,
         window: focused.map(|window| window.title.as_str()),

@@ -143,7 +143,7 @@ fn tokens(width: u32, height: u32) -> u32 {
 mod tests {
     use std::sync::Arc;
 
-    use helmdeck_wire::vendor_size::Limits;
+    use helmdeck_wire::vendor_size::PictureLimits;
 
     use super::*;
 
@@ -215,7 +215,7 @@ mod tests {
         let (before, after) = (canvas(0), canvas(1));
         let regions = [before.whole()];
         let changes = Changes { regions: regions.to_vec(), periodic: vec![], before, after };
-        let limits = Limits { max_edge: Some(100), max_pixels: None };
+        let limits = PictureLimits { max_edge: Some(100), max_pixels: None };
         let size = Some(SizeRule::Limits(limits));
         let (changes, regions) = (&changes, &regions[..]);
         let shown = Shown { changes, regions, telling: regions, ignored: &[], size };

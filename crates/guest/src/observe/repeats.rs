@@ -33,7 +33,7 @@ pub struct Action {
 }
 
 /// What is known about an action without effect.
-pub struct Nothing<'a> {
+pub struct NoEffect<'a> {
     pub hit: Option<&'a Hit>,
     /// Descriptions of what could be used instead, nearest first.
     pub near: &'a [String],
@@ -97,7 +97,7 @@ pub fn is_time(times: u32) -> bool {
 }
 
 /// A hint for an action that had no effect this often.
-pub fn hint(times: u32, nothing: &Nothing<'_>) -> String {
+pub fn hint(times: u32, nothing: &NoEffect<'_>) -> String {
     let mut hint = format!("this action had no visible effect {times} times in a row");
     match nothing.hit {
         Some(hit) => {
@@ -137,8 +137,8 @@ mod tests {
 
     use super::*;
 
-    fn nothing() -> Nothing<'static> {
-        Nothing { hit: None, near: &[], window: None, out_of_view: false, windows: 1 }
+    fn nothing() -> NoEffect<'static> {
+        NoEffect { hit: None, near: &[], window: None, out_of_view: false, windows: 1 }
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
         let window = Some("Settings");
         let near = ["link \"Help\" (a3) at 9,9".to_owned()];
         let nothing =
-            Nothing { hit: Some(&hit), near: &near, window, out_of_view: true, windows: 2 };
+            NoEffect { hit: Some(&hit), near: &near, window, out_of_view: true, windows: 2 };
         let hint = hint(4, &nothing);
         let parts =
             ["button \"Save\"", "disabled", "\"Help\"", "\"Settings\"", "2 windows", "scroll"];

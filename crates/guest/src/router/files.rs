@@ -78,5 +78,5 @@ pub async fn save_profile(
     Query(wanted): Query<SaveProfile>,
 ) -> Result<Body, GuestError> {
     let current = guest.session()?.cdp;
-    Ok(Body::from_stream(profile::save(&current, &guest.leaving, wanted.last).await?))
+    Ok(Body::from_stream(profile::save(&current, &guest.stay_closed, wanted.last).await?))
 }

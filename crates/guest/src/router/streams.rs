@@ -7,7 +7,7 @@ use axum::{
 use helmdeck_link::route;
 use helmdeck_wire::{
     cast::CastView,
-    guest::{Frames, OneClient},
+    guest::{OneClient, PictureRequest},
     ticket::Role,
 };
 use http::{
@@ -68,7 +68,7 @@ pub async fn view(
 /// A stream of thumbnails, sent when the session changes.
 pub async fn frames(
     State(guest): State<Guest>,
-    Query(wanted): Query<Frames>,
+    Query(wanted): Query<PictureRequest>,
     mut request: Request,
 ) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
@@ -91,10 +91,10 @@ pub async fn cdp(
     let current = guest.cdp()?;
     let (browser, client) = debugging::open(&current, &whose).await?;
     let structured = guest.browser()?;
-    let incoming = structured.incoming().filter(|_| current.is_own(&browser));
+    let files = structured.download_files().filter(|_| current.is_own(&browser));
     helmdeck_task::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
-            debugging::serve(&client, incoming, TokioIo::new(upgraded)).await;
+            debugging::serve(&client, files, TokioIo::new(upgraded)).await;
         }
         drop(client);
         // The program that started a browser chose its download folder.

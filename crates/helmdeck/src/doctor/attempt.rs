@@ -9,14 +9,14 @@ const DEADLINE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(10);
 
 /// Output of a program.
-pub(super) struct Said {
+pub(super) struct ProgramOutput {
     pub(super) succeeded: bool,
     pub(super) stdout: String,
     pub(super) stderr: String,
 }
 
 /// Runs a command to its end. The error is a sentence for the report.
-pub(super) fn attempt(command: &mut Command) -> Result<Said, String> {
+pub(super) fn attempt(command: &mut Command) -> Result<ProgramOutput, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command
         .stdin(Stdio::null())
@@ -42,7 +42,7 @@ pub(super) fn attempt(command: &mut Command) -> Result<Said, String> {
     let text = |reader: Option<thread::JoinHandle<String>>| {
         reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
     };
-    Ok(Said { succeeded: status.success(), stdout: text(stdout), stderr: text(stderr) })
+    Ok(ProgramOutput { succeeded: status.success(), stdout: text(stdout), stderr: text(stderr) })
 }
 
 /// The first line that a program prints to either output.

@@ -28,9 +28,9 @@ struct Program(Child);
 
 /// Output of a program, line by line.
 #[derive(Clone, Default)]
-struct Said(Arc<Mutex<Vec<String>>>);
+struct ProgramLines(Arc<Mutex<Vec<String>>>);
 
-impl Said {
+impl ProgramLines {
     /// Waits for a line with this prefix.
     async fn hears(&self, beginning: &str) -> String {
         let line = || self.0.lock().unwrap().iter().find(|it| it.starts_with(beginning)).cloned();
@@ -99,7 +99,7 @@ impl Desktop {
 }
 
 /// `helmdeck attach`, once its session is ready: the process, the session's id and further output.
-fn attach(server: &Server, runtime_dir: &Path, more: &[&str]) -> (Program, String, Said) {
+fn attach(server: &Server, runtime_dir: &Path, more: &[&str]) -> (Program, String, ProgramLines) {
     let url = format!("http://{}", server.address);
     let mut command = server.installation.command(["attach", "--url", &url]);
     command.args(more).env("XDG_RUNTIME_DIR", runtime_dir).env_remove("DISPLAY");
@@ -110,7 +110,7 @@ fn attach(server: &Server, runtime_dir: &Path, more: &[&str]) -> (Program, Strin
     let id = first.strip_prefix("session ").expect("its id").to_owned();
     let second = said.next().expect("the session is ready").unwrap();
     assert!(second.contains(&format!("{url}/sessions/{id}")), "{second}");
-    let rest = Said::default();
+    let rest = ProgramLines::default();
     let lines = rest.clone();
     std::thread::spawn(move || {
         said.map_while(Result::ok).for_each(|line| lines.0.lock().unwrap().push(line));

@@ -4,12 +4,12 @@ use std::collections::{HashMap, VecDeque};
 
 use helmdeck_wire::{ErrorCode, job::JobId};
 
-use super::Limits;
+use super::EngineLimits;
 use crate::{PackError, PackResult, error::RETRY_S};
 
 /// Jobs that wait, by caller, and how many run.
 pub struct Queue {
-    limits: Limits,
+    limits: EngineLimits,
     /// Callers with waiting jobs. The first is next.
     turns: VecDeque<String>,
     waiting: HashMap<String, Waiting>,
@@ -27,7 +27,7 @@ struct Waiting {
 }
 
 impl Queue {
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: EngineLimits) -> Self {
         Self {
             limits,
             turns: VecDeque::new(),
@@ -120,8 +120,8 @@ mod tests {
     use super::*;
 
     fn queue(running: usize, running_per_caller: usize) -> Queue {
-        let limits = Limits { running, running_per_caller, ..Limits::default() };
-        Queue::new(Limits { waiting_per_caller: 3, waiting_bytes_per_caller: 100, ..limits })
+        let limits = EngineLimits { running, running_per_caller, ..EngineLimits::default() };
+        Queue::new(EngineLimits { waiting_per_caller: 3, waiting_bytes_per_caller: 100, ..limits })
     }
 
     fn id(text: &str) -> JobId {

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};
 
-use helmdeck_runtime::{Alone, Runtime};
+use helmdeck_runtime::{IsolatedProgram, Runtime};
 use helmdeck_wire::{ErrorCode, error::with_causes};
 use parking_lot::Mutex;
 use tokio::{
@@ -164,7 +164,7 @@ impl Gateway {
         arguments.extend(options.into_iter().flat_map(|option| ["-o".to_owned(), option]));
         let command = address.command(self.permission.service());
         arguments.extend(["--".to_owned(), "127.0.0.1".to_owned(), command]);
-        let alone = Alone {
+        let program = IsolatedProgram {
             command: "ssh-client",
             arguments,
             connection: connection.map_err(broken)?,
@@ -177,7 +177,7 @@ impl Gateway {
             let message = format!("SSH is not available: {}", with_causes(error));
             PackError::new(ErrorCode::NotReady, message).permanent()
         };
-        let mut command = self.runtime.alone(alone).map_err(|error| unable(&error))?;
+        let mut command = self.runtime.isolated(program).map_err(|error| unable(&error))?;
         let piped = std::process::Stdio::piped;
         command.stdin(piped()).stdout(piped()).stderr(piped());
         command.spawn().map_err(|error| unable(&error))

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{Limits, RuntimeError, SandboxId, Usage, error::Doing};
+use crate::{RuntimeError, SandboxId, SandboxLimits, Usage, error::Doing};
 
 /// A group can be removed only some milliseconds after its last process ended; longer on a busy
 /// machine or after a fork bomb.
@@ -42,12 +42,20 @@ impl Cgroups {
 
     /// Creates the group of a sandbox with its limits. A process joins by writing `0` to the
     /// returned files.
-    pub fn create(&self, id: &SandboxId, limits: &Limits) -> Result<Vec<File>, RuntimeError> {
+    pub fn create(
+        &self,
+        id: &SandboxId,
+        limits: &SandboxLimits,
+    ) -> Result<Vec<File>, RuntimeError> {
         // The common group may be removed with the last sandbox while we use it; try twice.
         self.try_create(id, limits).or_else(|_| self.try_create(id, limits))
     }
 
-    fn try_create(&self, id: &SandboxId, limits: &Limits) -> Result<Vec<File>, RuntimeError> {
+    fn try_create(
+        &self,
+        id: &SandboxId,
+        limits: &SandboxLimits,
+    ) -> Result<Vec<File>, RuntimeError> {
         if let Self::V2(tree) = self {
             fs::create_dir_all(tree).doing("create", tree)?;
             set(&tree.join("cgroup.subtree_control"), "+memory +pids +cpu")?;
@@ -132,7 +140,7 @@ impl Cgroups {
     }
 
     /// The files to write, for each tree.
-    fn settings(&self, limits: &Limits) -> Vec<(PathBuf, Vec<(&'static str, String)>)> {
+    fn settings(&self, limits: &SandboxLimits) -> Vec<(PathBuf, Vec<(&'static str, String)>)> {
         let memory = limits.memory_bytes.to_string();
         let pids = limits.pids.to_string();
         // There are at most a thousand cores, so the cast is exact.
@@ -167,7 +175,7 @@ impl Cgroups {
     /// Creates a group, sets its limits and removes it: the only reliable test.
     fn works(&self) -> bool {
         let Ok(probe) = SandboxId::new("probe") else { return false };
-        let made = self.create(&probe, &Limits::default()).is_ok();
+        let made = self.create(&probe, &SandboxLimits::default()).is_ok();
         for tree in self.trees() {
             let _ = fs::remove_dir(tree.join(probe.as_str()));
             let _ = fs::remove_dir(tree);

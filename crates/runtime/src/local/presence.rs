@@ -33,7 +33,7 @@ pub struct Presence {
 
 /// What a server would leave behind if it never came back.
 #[derive(Debug, Serialize, Deserialize)]
-struct Estate {
+struct Leftovers {
     /// The directory of the instance.
     root: PathBuf,
     /// Its control groups, each with one child for every sandbox.
@@ -66,8 +66,8 @@ impl Presence {
 
     /// Records what to clean up if this server never comes back.
     pub fn bequeath(&mut self, root: &Path, groups: Vec<PathBuf>) {
-        let estate = Estate { root: root.to_owned(), groups };
-        let text = serde_json::to_vec(&estate).unwrap_or_default();
+        let leftovers = Leftovers { root: root.to_owned(), groups };
+        let text = serde_json::to_vec(&leftovers).unwrap_or_default();
         let written = self
             .file
             .set_len(0)
@@ -95,13 +95,14 @@ fn clear(path: &Path) {
     }
     let mut text = String::new();
     let read = file.read_to_string(&mut text).ok();
-    let Some(estate) = read.and_then(|_| serde_json::from_str::<Estate>(&text).ok()) else {
+    let Some(leftovers) = read.and_then(|_| serde_json::from_str::<Leftovers>(&text).ok()) else {
         return;
     };
-    let groups_left = estate.groups.iter().filter(|group| !remove_if_empty(group)).count();
-    let claims_left = sandboxes(&estate.root).iter().filter(|dir| !give_up(dir, &estate)).count();
+    let groups_left = leftovers.groups.iter().filter(|group| !remove_if_empty(group)).count();
+    let claims_left =
+        sandboxes(&leftovers.root).iter().filter(|dir| !give_up(dir, &leftovers)).count();
     if groups_left + claims_left == 0 {
-        tracing::info!(root = %estate.root.display(), "Cleaned up after a server that is gone");
+        tracing::info!(root = %leftovers.root.display(), "Cleaned up after a server that is gone");
         let _ = fs::remove_file(path);
     }
 }
@@ -119,12 +120,12 @@ fn remove_if_empty(group: &Path) -> bool {
 }
 
 /// Releases the user id of a sandbox if it has certainly ended; returns whether it did.
-fn give_up(dir: &Path, estate: &Estate) -> bool {
+fn give_up(dir: &Path, leftovers: &Leftovers) -> bool {
     let name = dir.file_name().unwrap_or_default();
-    let has_group = estate.groups.iter().any(|group| group.join(name).exists());
+    let has_group = leftovers.groups.iter().any(|group| group.join(name).exists());
     let ended = status::read(dir).is_some_and(|status| !status.is_alive());
     // Without groups, a sandbox in another process namespace would look ended.
-    let certain = ended && !has_group && !estate.groups.is_empty();
+    let certain = ended && !has_group && !leftovers.groups.is_empty();
     if certain {
         uid::release(dir);
     }

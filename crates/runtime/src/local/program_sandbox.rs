@@ -5,14 +5,18 @@ use std::path::Path;
 use tokio::process::Command;
 
 use super::{arguments::Line, seccomp, uid};
-use crate::{Alone, RuntimeError};
+use crate::{IsolatedProgram, RuntimeError};
 
 /// Its only account.
 const PASSWD: &[u8] = b"agent:x:1000:1000::/nonexistent:/usr/sbin/nologin\n";
 
 /// The command that runs it. Nothing of the machine is visible but `/usr`, and the connection is the
 /// only way out. It ends with the thread that starts it, or with the returned command's child.
-pub fn command(root: &Path, drop_privileges: bool, alone: Alone) -> Result<Command, RuntimeError> {
+pub fn command(
+    root: &Path,
+    drop_privileges: bool,
+    program: IsolatedProgram,
+) -> Result<Command, RuntimeError> {
     let memory = |bytes: &[u8]| {
         helmdeck_spawn::memory_file("file", bytes)
             .map_err(|e| RuntimeError::System("a file of the sandbox cannot be stored", e))
@@ -38,15 +42,15 @@ pub fn command(root: &Path, drop_privileges: bool, alone: Alone) -> Result<Comma
         line.bind("--ro-bind-try", &Path::new("/etc").join(name), &format!("/etc/{name}"));
     }
     line.words(&format!("--perms 0644 --file {} /etc/passwd", keep(memory(PASSWD)?)));
-    for (path, content) in &alone.files {
+    for (path, content) in &program.files {
         line.words(&format!("--perms 0600 --file {} {path}", keep(memory(content)?)));
     }
     line.bind("--ro-bind", &root.join("bin/helmdeck"), "/opt/helmdeck/helmdeck");
     line.words("--chdir / --remount-ro /dev --remount-ro /");
     line.words(&format!("--seccomp {}", keep(memory(&seccomp::nested()?)?)));
-    line.words(&format!("/opt/helmdeck/helmdeck {} --connection-fd", alone.command));
-    line.words(&keep(alone.connection).to_string());
+    line.words(&format!("/opt/helmdeck/helmdeck {} --connection-fd", program.command));
+    line.words(&keep(program.connection).to_string());
     line.words("--");
-    command.args(line.0).args(alone.arguments);
+    command.args(line.0).args(program.arguments);
     Ok(command)
 }

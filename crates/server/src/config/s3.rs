@@ -1,6 +1,6 @@
 //! Settings of the S3 bucket for artifacts.
 
-use helmdeck_s3::{Addressing, BucketSettings, Endpoint, Limits};
+use helmdeck_s3::{Addressing, BucketSettings, Endpoint, RequestDeadlines};
 use helmdeck_store::vault::VaultError;
 use secrecy::{ExposeSecret, SecretString};
 
@@ -119,7 +119,7 @@ impl S3Settings {
             addressing: self.addressing(),
             access_key: text(self.access_key.text()?).expose_secret().to_owned(),
             secret_key: text(self.secret_key.text()?),
-            limits: Limits::default(),
+            limits: RequestDeadlines::default(),
         }))
     }
 }

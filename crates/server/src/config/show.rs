@@ -3,6 +3,7 @@
 use std::{fmt::Write, path::PathBuf};
 
 use helmdeck_egress::Cidr;
+use helmdeck_wire::size::Bytes;
 
 use super::{Config, Origin, artifacts, vault::SecretSetting};
 
@@ -31,6 +32,7 @@ impl Config {
         let path = |path: &Option<PathBuf>| {
             text(&path.as_ref().map_or("".into(), |it| it.to_string_lossy()))
         };
+        let size = |size: Option<Bytes>| text(&size.map_or("0".to_owned(), |it| it.to_string()));
         let dots = |secret: &secrecy::SecretString| {
             let _ = secret;
             text("••••")
@@ -52,10 +54,9 @@ impl Config {
             "max_sessions" => self.max_sessions.to_string(),
             "max_sessions_per_caller" => self.max_sessions_per_caller.to_string(),
             "max_memory_limit" => text(&self.ceilings.caller.memory.to_string()),
+            "max_memory_per_caller" => size(self.max_memory_per_caller),
             "max_cpu_limit" => self.ceilings.caller.cpu.to_string(),
-            "workspace_limit" => {
-                text(&self.workspace_limit.map_or("0".to_owned(), |limit| limit.to_string()))
-            }
+            "workspace_limit" => size(self.workspace_limit),
             "idle_timeout_s" => self.idle_timeout_s.to_string(),
             "egress_allowlist" => text(&list(&self.egress_allowlist)),
             "trusted_proxies" => text(&list(&self.trusted_proxies)),
@@ -64,9 +65,7 @@ impl Config {
             "action_log_per_session" => self.action_log.per_session.to_string(),
             "audit_retention" => text(&self.audit_log.retention.to_string()),
             "artifact_ttl" => text(&self.artifacts.ttl.map_or("0".to_owned(), artifacts::show)),
-            "artifact_quota" => {
-                text(&self.artifacts.quota.map_or("0".to_owned(), |quota| quota.to_string()))
-            }
+            "artifact_quota" => size(self.artifacts.quota),
             "artifact_janitor_interval" => text(&artifacts::show(self.artifacts.janitor_interval)),
             "s3_bucket" => text(self.s3.bucket.as_deref().unwrap_or_default()),
             "s3_use_ssl" => self.s3.use_ssl.to_string(),

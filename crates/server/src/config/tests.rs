@@ -158,6 +158,12 @@ fn a_caller_may_ask_for_half_of_the_memory_and_all_cores_unless_it_is_set() {
     let shown = config.show();
     assert!(shown.contains("max_memory_limit = \"2g\"") && shown.contains("max_cpu_limit = 1.5"));
     assert!(load(None, &[("HELMDECK_MAX_MEMORY_LIMIT", "1m")]).is_err());
+    assert!(shown.contains("max_memory_per_caller = \"0\""), "{shown}");
+    let config = load(None, &[("HELMDECK_MAX_MEMORY_PER_CALLER", "16g")]).unwrap();
+    assert_eq!(config.memory_per_caller(), Bytes(16 << 30));
+    let config = load(None, &[("HELMDECK_MAX_SESSIONS", "3")]).unwrap();
+    assert_eq!(config.memory_per_caller(), Bytes(12 << 30));
+    assert!(load(None, &[("HELMDECK_MAX_MEMORY_PER_CALLER", "1m")]).is_err());
 }
 
 #[test]

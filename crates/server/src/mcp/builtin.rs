@@ -28,8 +28,9 @@ pub fn tools(profile: Profile) -> Vec<McpTool> {
             "Search tools",
             &format!(
                 "Find tools by what you want to do, such as \"upload a file\" or \"read the console\". \
-                 Returns up to 8 tools with their input schemas; call them by name, or with tool-call \
-                 if your client only calls listed tools.{hint}"
+                 Returns up to 8 tools with their input schemas, or everything about the one tool that \
+                 you name. Call them by name, or with tool-call if your client only calls listed \
+                 tools.{hint}"
             ),
             json!({
                 "type": "object", "required": ["query"],
@@ -108,28 +109,25 @@ fn answer(result: Result<CallToolResult, ApiError>) -> CallToolResult {
 fn search_tools(client: &Client, args: &Map<String, Value>) -> Result<CallToolResult, ApiError> {
     let query = text(args, "query")?;
     let found = search::search(client, query);
-    let tools: Vec<_> = found
-        .into_iter()
-        .map(|entry| {
-            let mut found = json!({
-                "name": mcp_name(&entry.tool.name), "description": entry.tool.doc,
-                "inputSchema": entry.input_schema,
-            });
-            // A search for one tool by its name returns everything about it.
-            if let (true, Value::Object(found)) = (is_named(&entry.tool.name, query), &mut found) {
-                found.insert("outputSchema".to_owned(), json!(entry.tool.output_schema()));
-            }
-            found
-        })
-        .collect();
-    if tools.is_empty() {
+    if found.is_empty() {
         let line = "No tool matches. Try other words, such as click, screenshot, run or download.";
         return Ok(CallToolResult::success(vec![ContentBlock::text(line)]));
     }
-    let value = json!({ "tools": tools });
-    let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
-    result.structured_content = Some(value);
-    Ok(result)
+    let named = found.iter().find(|entry| is_named(&entry.tool.name, query));
+    let tools: Vec<_> = match named {
+        // A search for one tool by its name returns everything about it.
+        Some(entry) => vec![json!({
+            "name": mcp_name(&entry.tool.name), "description": entry.tool.doc,
+            "inputSchema": entry.input_schema, "outputSchema": entry.tool.output_schema(),
+        })],
+        None => found.iter().map(|entry| entry.short()).map(|tool| {
+            json!({
+                "name": tool.name, "description": tool.description, "inputSchema": tool.input_schema,
+            })
+        }).collect(),
+    };
+    let tools = Map::from_iter([("tools".to_owned(), tools.into())]);
+    Ok(reply::of_object(client, tools))
 }
 
 fn read_text(client: &Client, args: &Map<String, Value>) -> Result<CallToolResult, ApiError> {

@@ -168,6 +168,11 @@ impl Entry {
         &self.whole
     }
 
+    /// The listing with few words.
+    pub fn short(&self) -> &McpTool {
+        &self.short
+    }
+
     /// Why a client cannot call it.
     pub fn unavailable(&self, client: &Client) -> Option<String> {
         let tool = &self.tool;

@@ -1,6 +1,7 @@
 //! Calling a pack for an MCP client.
 
 use helmdeck_packs::{Pack, SessionNeed};
+use helmdeck_schema::Schema;
 use helmdeck_sessions::Caller;
 use helmdeck_wire::{
     SessionId,
@@ -25,6 +26,8 @@ use crate::{
 
 /// Names the task of a reply, so that clients can ask for its result.
 const RELATED_TASK: &str = "modelcontextprotocol.io/related-task";
+/// The arguments that say where a pack works.
+const PLACES: [&str; 2] = [SESSION_ARGUMENT, "workspace"];
 
 /// Runs a pack. `used` becomes the session that the call is for, as soon as that is known.
 pub async fn answer(
@@ -38,8 +41,7 @@ pub async fn answer(
     if !client.caller.may(tool.scope) {
         return Err(lacks(tool.scope));
     }
-    // Models send `null` or an empty text for what they leave out.
-    args.retain(|_, value| !value.is_null() && value != "");
+    drop_left_out(tool.schema()?, &mut args);
     place(client, pack, &mut args, used).await?;
     if client.takes_tasks && !pack.returns_handle {
         args.entry("wait_s").or_insert(json!(tasks::WAIT_S));
@@ -59,6 +61,18 @@ pub async fn answer(
         result.meta.get_or_insert_default().0.insert(RELATED_TASK.to_owned(), task);
     }
     Ok(result.into())
+}
+
+/// Drops what a model left out: it sends `null`, or an empty text where that has no meaning.
+fn drop_left_out(schema: &Schema, args: &mut Map<String, Value>) {
+    args.retain(|name, value| match value {
+        Value::Null => false,
+        Value::String(text) if text.is_empty() => {
+            let has_meaning = schema.requires(name) || schema.allows(name, value);
+            has_meaning && !PLACES.contains(&name.as_str())
+        }
+        _ => true,
+    });
 }
 
 /// A job as a reply, with the pictures that it made.
@@ -135,4 +149,29 @@ pub async fn adopt(client: &Client, job: &Job) -> ApiResult<()> {
         client.set_current_session(Some(session)).await?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_text_is_left_out_only_where_it_has_no_meaning() {
+        let text = |limit: Value| json!({ "type": ["string", "null"], "minLength": limit });
+        let schema = json!({
+            "type": "object", "required": ["path"],
+            "properties": {
+                "path": text(json!(1)), "replace": text(json!(0)), "branch": text(json!(1)),
+                "_session_id": text(json!(0)), "workspace": text(json!(0)),
+            },
+        });
+        let empty = json!({
+            "path": "", "replace": "", "branch": "", "_session_id": "", "workspace": "",
+            "search": null,
+        });
+        let mut args = empty.as_object().cloned().unwrap();
+        drop_left_out(&Schema::new(schema).unwrap(), &mut args);
+        // What a call must have stays, so that the refusal names it.
+        assert_eq!(Value::Object(args), json!({ "path": "", "replace": "" }));
+    }
 }

@@ -131,6 +131,11 @@ fn json_reply(
     if let Some(session) = session {
         add_session(client, session, &mut object);
     }
+    Ok(of_object(client, object))
+}
+
+/// A reply with an object, whose long texts and lists are cut.
+pub fn of_object(client: &Client, mut object: Map<String, Value>) -> CallToolResult {
     let picture = pictures::take(&mut object);
     let mut value = Value::Object(object);
     let texts = &client.app.mcp.texts;
@@ -146,7 +151,7 @@ fn json_reply(
     content.extend(picture);
     let mut result = CallToolResult::success(content);
     result.structured_content = Some(value);
-    Ok(result)
+    result
 }
 
 async fn bytes_reply(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use helmdeck_sessions::EventKind;
-use helmdeck_wire::{SessionId, guest::Frames};
+use helmdeck_wire::{SessionId, guest::PictureRequest};
 use rmcp::{RoleServer, model::ResourceUpdatedNotificationParam, service::Peer};
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
@@ -107,7 +107,7 @@ fn follow_screen(
     let uri = uri.to_owned();
     Some(AbortOnDropHandle::new(helmdeck_task::spawn(async move {
         while session.is_alive() {
-            let wanted = Frames { width: WIDTH, fps: FPS, quality: QUALITY };
+            let wanted = PictureRequest { width: WIDTH, fps: FPS, quality: QUALITY };
             if let Ok(mut frames) = session.frames(wanted).await {
                 // The first one shows how the screen is already.
                 let mut first = true;

@@ -12,7 +12,7 @@ use axum::{
 };
 use bytes::Bytes;
 use futures_util::StreamExt;
-use helmdeck_sessions::{Brought, Caller, Session, ToAttach};
+use helmdeck_sessions::{AttachClaim, Caller, Session, ToAttach};
 use helmdeck_wire::{
     ErrorCode,
     attach::{Attach, AttachReply, GOODBYE, SECRET},
@@ -114,7 +114,7 @@ async fn begin(
     caller: &Caller,
     address: &Address,
     socket: &mut WebSocket,
-) -> ApiResult<(Session, Brought)> {
+) -> ApiResult<(Session, AttachClaim)> {
     let invalid = |message: &str| ApiError::new(ErrorCode::InvalidInput, message);
     let said = timeout(HELLO_DEADLINE, socket.recv()).await;
     let Ok(Some(Ok(Message::Text(text)))) = said else {

@@ -76,6 +76,7 @@ mod tests {
         };
         assert!(passed(reply(32 << 20)).is_ok());
         let Err(refused) = passed(reply((32 << 20) + 1)) else { panic!("it passed") };
+        assert_eq!(refused.body().error, ErrorCode::PictureTooLarge);
         assert_eq!(status(refused.body().error), StatusCode::PAYLOAD_TOO_LARGE);
         assert!(refused.body().message.contains("max_width"), "{refused:?}");
     }

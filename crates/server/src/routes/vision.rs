@@ -10,7 +10,7 @@ use futures_util::stream;
 use helmdeck_gateway::{ModelId, Run as Share, nanos};
 use helmdeck_packs::{NewRun, RegisteredRun as _, RunEnd};
 use helmdeck_store::AuditEntry;
-use helmdeck_vision::{GatewayModel, Goal, Limits, Run, eyes::Success, run};
+use helmdeck_vision::{GatewayModel, Goal, Run, RunLimits, eyes::Success, run};
 use helmdeck_wire::{ErrorCode, Scope, nature::Style};
 use http::HeaderValue;
 use schemars::JsonSchema;
@@ -150,7 +150,7 @@ pub fn renamed(mut fields: Map<String, Value>) -> ApiResult<Map<String, Value>> 
 /// A run that is ready to begin.
 struct Prepared {
     goal: Goal,
-    limits: Limits,
+    limits: RunLimits,
     guard: Guard,
     model: GatewayModel,
 }
@@ -274,7 +274,7 @@ fn prepare(
         patience: Duration::from_secs(input.confirm_timeout_s.into()),
     };
     let guard = call.app.vision_runs.register(new, told)?;
-    let limits = Limits {
+    let limits = RunLimits {
         max_steps: input.max_steps,
         max_tokens: input.max_tokens,
         time: Duration::from_secs(input.timeout_s.into()),

@@ -16,8 +16,12 @@ pub fn lifecycle() -> Vec<Operation> {
     let looks = Nature::default().reads();
     vec![
         tool("session.create", sessions::create_session)
-            .doc("Create a session. Returns when it is ready, or at once with `wait=false`.")
+            .doc(
+                "Create a session. Returns when it is ready, or at once with `wait=false`. Over MCP, it \
+                 becomes the current session.",
+            )
             .scope(Scope::SESSIONS_WRITE)
+            .nature(Nature::default().on_either_surface())
             .prepare(sessions::flatten, sessions::create_schema)
             .flag("wait", "Whether to return only when the session is ready.", true)
             .returns::<Session>()

@@ -9,6 +9,7 @@ mod packs;
 mod refusals;
 mod schemas;
 mod streams;
+mod surfaces;
 mod tasks;
 mod tools;
 

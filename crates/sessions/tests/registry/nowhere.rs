@@ -36,6 +36,7 @@ pub async fn sessions(dir: &TempDir) -> Sessions {
     let config = Config {
         max_sessions: 10,
         max_sessions_per_caller: 10,
+        max_memory_per_caller: helmdeck_wire::size::Bytes(u64::MAX),
         ceilings: Default::default(),
         workspace_bytes: None,
         idle_timeout_s: 0,

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, path::Path};
 
-use helmdeck_store::{End, Remains, Store, StoreError};
+use helmdeck_store::{End, EndDetails, Store, StoreError};
 use helmdeck_wire::{
     SessionId,
     forward::ForwardRule,
@@ -126,7 +126,7 @@ async fn every_row_of_a_schema_7_database_is_read_by_this_version() {
 
     // Numbering continues.
     let third = end("ses_3", "ann", EndReason::Requested, 40);
-    store.add_end(&third, &Remains::default(), 2).await.unwrap();
+    store.add_end(&third, &EndDetails::default(), 2).await.unwrap();
     assert_eq!(store.ends().await.unwrap(), [ends[1].clone(), third]);
 }
 

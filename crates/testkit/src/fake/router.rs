@@ -16,7 +16,7 @@ use helmdeck_wire::{
     byte_range::Part,
     cast::CastView,
     file::{FileList, FileStored},
-    guest::{Begin, ExecOutput, Frames, Hello, OneFile, RefusedSites},
+    guest::{Begin, ExecOutput, Hello, OneFile, PictureRequest, RefusedSites},
     private::PrivateEnded,
     screen::{Format, header},
     session::Mode,
@@ -331,7 +331,7 @@ async fn view(State(guest): State<FakeGuest>, request: Request) -> Answer {
 /// One picture at once, and another whenever the screen changes.
 async fn frames(
     State(guest): State<FakeGuest>,
-    Query(wanted): Query<Frames>,
+    Query(wanted): Query<PictureRequest>,
     request: Request,
 ) -> Answer {
     guest.decide("frames").await.map_err(Refused)?;

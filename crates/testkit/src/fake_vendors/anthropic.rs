@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Answer, FakeVendors, Refusal, error, event,
-    model::{Said, Seen, pieces, sides},
+    model::{ModelAnswer, Seen, pieces, sides},
     refuse,
 };
 
@@ -34,8 +34,8 @@ pub fn answer(vendor: &str, asked: &Value, has_version: bool) -> Result<Answer, 
         "cache_creation_input_tokens": 0, "output_tokens": output,
     });
     let (block, reason) = match &said {
-        Said::Text(text) => (json!({ "type": "text", "text": text }), "end_turn"),
-        Said::Call(name, arguments) => {
+        ModelAnswer::Text(text) => (json!({ "type": "text", "text": text }), "end_turn"),
+        ModelAnswer::Call(name, arguments) => {
             let id = "toolu_fake";
             let block = json!({ "type": "tool_use", "id": id, "name": name, "input": arguments });
             (block, "tool_use")
@@ -60,12 +60,12 @@ pub fn answer(vendor: &str, asked: &Value, has_version: bool) -> Result<Answer, 
     write("message_start", json!({ "message": begun }));
     write("ping", json!({}));
     let deltas: Vec<_> = match &said {
-        Said::Text(text) => {
+        ModelAnswer::Text(text) => {
             let block = json!({ "type": "text", "text": "" });
             write("content_block_start", json!({ "index": 0, "content_block": block }));
             pieces(text).into_iter().map(|it| json!({ "type": "text_delta", "text": it })).collect()
         }
-        Said::Call(name, arguments) => {
+        ModelAnswer::Call(name, arguments) => {
             let block =
                 json!({ "type": "tool_use", "id": "toolu_fake", "name": name, "input": {} });
             write("content_block_start", json!({ "index": 0, "content_block": block }));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Answer, FakeVendors, Refusal, error, event,
-    model::{Said, Seen, data_size, pieces},
+    model::{ModelAnswer, Seen, data_size, pieces},
     refuse,
 };
 
@@ -57,10 +57,10 @@ pub fn answer(vendor: &str, asked: &Value) -> Result<Answer, Refusal> {
     let mut events = vec![delta(json!({ "role": "assistant", "content": "" }), Value::Null)];
     let (_, reason) = message(&said);
     match said {
-        Said::Text(text) => events.extend(
+        ModelAnswer::Text(text) => events.extend(
             pieces(&text).into_iter().map(|it| delta(json!({ "content": it }), Value::Null)),
         ),
-        Said::Call(name, arguments) => {
+        ModelAnswer::Call(name, arguments) => {
             let call = json!({
                 "index": 0, "id": "call_fake", "type": "function",
                 "function": { "name": name, "arguments": "" },
@@ -81,10 +81,10 @@ pub fn answer(vendor: &str, asked: &Value) -> Result<Answer, Refusal> {
     Ok(Answer::Events(events))
 }
 
-fn message(said: &Said) -> (Value, &'static str) {
+fn message(said: &ModelAnswer) -> (Value, &'static str) {
     match said {
-        Said::Text(text) => (json!({ "role": "assistant", "content": text }), "stop"),
-        Said::Call(name, arguments) => {
+        ModelAnswer::Text(text) => (json!({ "role": "assistant", "content": text }), "stop"),
+        ModelAnswer::Call(name, arguments) => {
             let call = json!({
                 "id": "call_fake", "type": "function",
                 "function": { "name": name, "arguments": arguments.to_string() },

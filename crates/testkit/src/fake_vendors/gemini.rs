@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Answer, FakeVendors, Refusal, event,
-    model::{Said, Seen, pieces},
+    model::{ModelAnswer, Seen, pieces},
     refuse,
 };
 
@@ -30,8 +30,8 @@ pub fn answer(path: &str, asked: &Value) -> Result<Answer, Refusal> {
         })
     };
     let parts = match &said {
-        Said::Text(text) => json!([{ "text": text }]),
-        Said::Call(name, arguments) => json!([
+        ModelAnswer::Text(text) => json!([{ "text": text }]),
+        ModelAnswer::Call(name, arguments) => json!([
             { "functionCall": { "name": name, "args": arguments }, "thoughtSignature": "c2ln" },
         ]),
     };
@@ -40,13 +40,13 @@ pub fn answer(path: &str, asked: &Value) -> Result<Answer, Refusal> {
     }
     let mut events = Vec::new();
     match said {
-        Said::Text(text) => {
+        ModelAnswer::Text(text) => {
             for piece in pieces(&text) {
                 events.push(event(None, &reply(json!([{ "text": piece }]), Value::Null)));
             }
             events.push(event(None, &reply(json!([{ "text": "" }]), json!("STOP"))));
         }
-        Said::Call(..) => events.push(event(None, &reply(parts, json!("STOP")))),
+        ModelAnswer::Call(..) => events.push(event(None, &reply(parts, json!("STOP")))),
     }
     Ok(Answer::Events(events))
 }

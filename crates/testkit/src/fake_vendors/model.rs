@@ -21,7 +21,7 @@ pub struct Seen {
 }
 
 /// What a model says.
-pub enum Said {
+pub enum ModelAnswer {
     /// Words.
     Text(String),
     /// A call, with its arguments.
@@ -30,19 +30,19 @@ pub enum Said {
 
 impl Seen {
     /// The answer of a vendor's model.
-    pub fn answer(&self, vendor: &str) -> Said {
+    pub fn answer(&self, vendor: &str) -> ModelAnswer {
         let wants = self.must || self.words.contains("weather");
         match (&self.outcome, &self.tool) {
-            (Some(outcome), _) => Said::Text(format!("The tool said: {outcome}")),
+            (Some(outcome), _) => ModelAnswer::Text(format!("The tool said: {outcome}")),
             (None, Some(tool)) if wants => {
-                Said::Call(tool.clone(), json!({ "city": "Paris", "days": 2 }))
+                ModelAnswer::Call(tool.clone(), json!({ "city": "Paris", "days": 2 }))
             }
-            _ if self.schema => Said::Text(r#"{"why":"because","answer":"42"}"#.to_owned()),
+            _ if self.schema => ModelAnswer::Text(r#"{"why":"because","answer":"42"}"#.to_owned()),
             _ if self.pictures > 0 => {
-                Said::Text(format!("I see a picture of {} bytes.", self.pictures))
+                ModelAnswer::Text(format!("I see a picture of {} bytes.", self.pictures))
             }
-            _ if self.words.contains("long") => Said::Text("word ".repeat(200)),
-            _ => Said::Text(format!("Hello from {vendor}.")),
+            _ if self.words.contains("long") => ModelAnswer::Text("word ".repeat(200)),
+            _ => ModelAnswer::Text(format!("Hello from {vendor}.")),
         }
     }
 }

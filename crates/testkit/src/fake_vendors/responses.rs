@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Answer, FakeVendors, Refusal, event,
-    model::{Said, Seen, data_size, pieces},
+    model::{ModelAnswer, Seen, data_size, pieces},
     refuse,
 };
 
@@ -15,11 +15,11 @@ const MAX_PICTURE: usize = 50 << 20;
 pub fn answer(vendor: &str, asked: &Value) -> Result<Answer, Refusal> {
     let seen = check(vendor, asked)?;
     let item = match seen.answer(vendor) {
-        Said::Text(text) => json!({
+        ModelAnswer::Text(text) => json!({
             "type": "message", "id": "msg_fake", "role": "assistant", "status": "completed",
             "content": [{ "type": "output_text", "text": text, "annotations": [] }],
         }),
-        Said::Call(name, arguments) => json!({
+        ModelAnswer::Call(name, arguments) => json!({
             "type": "function_call", "id": "fc_fake", "call_id": "call_fake", "name": name,
             "arguments": arguments.to_string(), "status": "completed",
         }),

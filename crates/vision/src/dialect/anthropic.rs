@@ -7,7 +7,7 @@ use super::{browser_toolset, plain};
 use crate::{
     Malformed,
     action::Action,
-    turn::{Call, CallId, Turn},
+    model_reply::{Call, CallId, ModelReply},
     view::{Grid, View},
 };
 
@@ -80,9 +80,9 @@ pub fn declare(tool: Tool, view: &View) -> Value {
 }
 
 /// Reads a reply.
-pub fn read(tool: Tool, reply: &Value, view: &View) -> Result<Turn, Malformed> {
+pub fn read(tool: Tool, reply: &Value, view: &View) -> Result<ModelReply, Malformed> {
     let blocks = list(reply, "content");
-    let mut turn = Turn::default();
+    let mut turn = ModelReply::default();
     let mut words = Vec::new();
     for block in blocks {
         match text(block, "type") {

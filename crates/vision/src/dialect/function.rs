@@ -8,7 +8,7 @@ use super::{fields::arguments, plain};
 use crate::{
     Malformed,
     action::Action,
-    turn::{Call, CallId, Turn},
+    model_reply::{Call, CallId, ModelReply},
     view::{Grid, View},
 };
 
@@ -115,7 +115,7 @@ pub fn declare_qwen(view: &View, grid: Grid) -> Value {
 }
 
 /// Reads a reply of Chat with calls of the function, or with the same object in its text.
-pub fn read(reply: &Value, view: &View, grid: Grid) -> Result<Turn, Malformed> {
+pub fn read(reply: &Value, view: &View, grid: Grid) -> Result<ModelReply, Malformed> {
     let message = message(reply)?;
     let said = words(message);
     let calls = list(message, "tool_calls").iter().map(|call| {
@@ -131,15 +131,19 @@ pub fn read(reply: &Value, view: &View, grid: Grid) -> Result<Turn, Malformed> {
     if calls.is_empty() {
         // Words alone are the end, as with tools of vendors.
         if !said.is_empty() && !said.contains(['{', '<']) {
-            return Ok(Turn { thought: said.clone(), done: Some(said), ..Turn::default() });
+            return Ok(ModelReply {
+                thought: said.clone(),
+                done: Some(said),
+                ..ModelReply::default()
+            });
         }
         return read_text(&said, view, grid);
     }
-    Ok(finished(Turn { thought: said, calls, ..Turn::default() }))
+    Ok(finished(ModelReply { thought: said, calls, ..ModelReply::default() }))
 }
 
 /// Reads an object in text, also within a fence, a `<tool_call>` or prose.
-pub fn read_text(said: &str, view: &View, grid: Grid) -> Result<Turn, Malformed> {
+pub fn read_text(said: &str, view: &View, grid: Grid) -> Result<ModelReply, Malformed> {
     let Some((start, object)) = first_object(said) else {
         return Err(Malformed::new(
             "the reply has no action: call the function computer, or write one JSON object with \"action\"",
@@ -158,7 +162,7 @@ pub fn read_text(said: &str, view: &View, grid: Grid) -> Result<Turn, Malformed>
     };
     let actions = one(&input, "", view, grid).map(|action| vec![action]);
     let calls = vec![Call::new(CallId::default(), actions)];
-    Ok(finished(Turn { thought, calls, ..Turn::default() }))
+    Ok(finished(ModelReply { thought, calls, ..ModelReply::default() }))
 }
 
 fn one(input: &Value, function: &str, view: &View, grid: Grid) -> Result<Action, Malformed> {
@@ -172,7 +176,7 @@ fn one(input: &Value, function: &str, view: &View, grid: Grid) -> Result<Action,
     }
 }
 
-fn finished(mut turn: Turn) -> Turn {
+fn finished(mut turn: ModelReply) -> ModelReply {
     let done = turn.actions().find_map(|action| match action {
         Action::Done { text } => Some(text.clone()),
         _ => None,

@@ -12,7 +12,7 @@ use crate::{
     Malformed,
     action::{Action, LONGEST, Place},
     keys::{self, Names},
-    turn::{Call, CallId, Safety, Turn},
+    model_reply::{Call, CallId, ModelReply, Safety},
     view::{Grid, View},
 };
 
@@ -34,11 +34,11 @@ pub fn declare(legacy: bool) -> Value {
 }
 
 /// Reads a reply.
-pub fn read(reply: &Value, view: &View) -> Result<Turn, Malformed> {
+pub fn read(reply: &Value, view: &View) -> Result<ModelReply, Malformed> {
     let candidate = list(reply, "candidates").first().unwrap_or(&Value::Null);
     let parts =
         field(candidate, "content").map(|content| list(content, "parts")).unwrap_or_default();
-    let mut turn = Turn::default();
+    let mut turn = ModelReply::default();
     let (mut thoughts, mut said) = (Vec::new(), Vec::new());
     for part in parts {
         if let Some(words) = text(part, "text") {

@@ -12,7 +12,7 @@ use crate::{
     Malformed,
     action::{Action, Place},
     keys::{self, Names},
-    turn::{Call, CallId, Safety, Turn},
+    model_reply::{Call, CallId, ModelReply, Safety},
     view::{Grid, View},
 };
 
@@ -34,8 +34,8 @@ pub fn declare(preview: bool, view: &View) -> Value {
 }
 
 /// Reads a reply.
-pub fn read(reply: &Value, view: &View) -> Result<Turn, Malformed> {
-    let mut turn = Turn::default();
+pub fn read(reply: &Value, view: &View) -> Result<ModelReply, Malformed> {
+    let mut turn = ModelReply::default();
     let (mut words, mut said) = (Vec::new(), Vec::new());
     for item in list(reply, "output") {
         match text(item, "type") {

@@ -7,7 +7,7 @@ use crate::{
     Malformed,
     action::{Action, NOTCH, Place},
     keys::{self, Names},
-    turn::{Call, CallId, Turn},
+    model_reply::{Call, CallId, ModelReply},
     view::{Grid, View},
 };
 
@@ -35,7 +35,7 @@ finished(content='what was reached')
 call_user()  # if a person is needed";
 
 /// Reads the text of a reply.
-pub fn read(reply: &str, view: &View, grid: Grid) -> Result<Turn, Malformed> {
+pub fn read(reply: &str, view: &View, grid: Grid) -> Result<ModelReply, Malformed> {
     let (before, after) = reply.rsplit_once("Action:").ok_or_else(|| {
         Malformed::new(
             "the reply has no action: end it with a line such as Action: click(start_box='(x,y)')",
@@ -51,7 +51,7 @@ pub fn read(reply: &str, view: &View, grid: Grid) -> Result<Turn, Malformed> {
         Err(_) => None,
     };
     let calls = vec![Call::new(CallId::default(), action)];
-    Ok(Turn { thought, calls, done })
+    Ok(ModelReply { thought, calls, done })
 }
 
 fn read_action(text: &str, view: &View, grid: Grid) -> Result<Vec<Action>, Malformed> {

@@ -17,7 +17,7 @@ impl Runner<'_> {
         let Action::Click { at: Some(Place::At(at)), button, count, modifiers } = action else {
             return (action.clone(), None);
         };
-        let wanted = self.clauses.iter().filter(|clause| !is_done(clause, &self.deeds));
+        let wanted = self.clauses.iter().filter(|clause| !is_done(clause, &self.performed));
         for clause in wanted {
             let (Clause::Use(element)
             | Clause::Focus(element)

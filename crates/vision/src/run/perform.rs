@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use super::{End, Runner, millis};
 use crate::{
     action::Action,
-    evidence::Deed,
+    evidence::PerformedAction,
     eyes::{Acted, Failure},
     report::{Step, shown},
     scope::outside,
@@ -76,15 +76,15 @@ impl Runner<'_> {
         };
         let seen = &acted.observation;
         let window = self.scene.front().map(|window| window.rect);
-        let deed = Deed::new(&action, seen, window);
+        let act = PerformedAction::new(&action, seen, window);
         step.hit.clone_from(&seen.hit);
         step.effect = seen.effect;
         step.effects.clone_from(&seen.effects);
         step.regions = seen.regions.iter().take(20).copied().collect();
         step.duration_ms += millis(began);
-        let effects = deed.effects.clone();
+        let effects = act.effects.clone();
         if !action.only_looks() {
-            self.deeds.push(deed);
+            self.performed.push(act);
         }
         self.record(step);
         let kept = self.kept_inside().await?;

@@ -57,7 +57,7 @@ impl Runner<'_> {
     /// What the next part names, with the names that each may have.
     fn wanted(&self) -> Vec<Vec<String>> {
         let mut parts = self.clauses.iter().zip(split(&self.goal.instruction));
-        let next = parts.find(|(clause, _)| !is_done(clause, &self.deeds));
+        let next = parts.find(|(clause, _)| !is_done(clause, &self.performed));
         let Some((clause, text)) = next else { return Vec::new() };
         let quoted = || quotes(&text).into_iter().map(|name| vec![name]);
         match clause {

@@ -15,9 +15,9 @@ use crate::{
     action::Action,
     conversation::{CallResult, Conversation, Exchange, Picture},
     eyes::{Acted, Failure, ModelFailure, Shot},
+    model_reply::{Call, ModelReply},
     prompt,
     report::{Outcome, Step},
-    turn::{Call, Turn},
 };
 
 /// Words of a model that a step keeps.
@@ -99,7 +99,7 @@ impl Runner<'_> {
         &mut self,
         conversation: &mut Conversation,
         reply: Value,
-        turn: &Turn,
+        turn: &ModelReply,
         step: Step,
     ) -> Result<Option<End>, End> {
         for safety in turn.calls.iter().flat_map(|call| &call.safety) {
@@ -206,7 +206,7 @@ impl Runner<'_> {
                 }
             };
             let changed = acted.observation.changed == Some(true)
-                || self.deeds.last().is_some_and(|deed| !action.only_looks() && deed.changed());
+                || self.performed.last().is_some_and(|act| !action.only_looks() && act.changed());
             words.push(prompt::happened(action, &acted));
             match self.repetition.count(action, changed) {
                 Advice::None => {}

@@ -39,13 +39,13 @@ impl Runner<'_> {
             return Ok(None);
         }
         for (at, clause) in clauses.iter().enumerate() {
-            let before = self.deeds.len();
+            let before = self.performed.len();
             // If it fails or does nothing, a model may know why.
             if !self.part(clause, if at == 0 { 1 } else { TRIES }).await? {
                 return Ok(None);
             }
             let ended = self.reached().await?;
-            let new = self.deeds.get(before..).unwrap_or_default();
+            let new = self.performed.get(before..).unwrap_or_default();
             if ended.is_some() || !is_done(clause, new) {
                 return Ok(ended);
             }

@@ -39,7 +39,7 @@ impl Runner<'_> {
         if self.clauses.iter().any(looks) {
             self.stay(&[]).await?;
         }
-        let proof = evidence(&self.clauses, &self.deeds, &self.scene, Need::Certain);
+        let proof = evidence(&self.clauses, &self.performed, &self.scene, Need::Certain);
         Ok(proof.map(|proof| {
             End::completed("everything that the instruction names was seen to happen", proof)
         }))
@@ -71,7 +71,8 @@ impl Runner<'_> {
                 )),
             });
         }
-        if let Some(proof) = evidence(&self.clauses, &self.deeds, &self.scene, Need::Plausible) {
+        if let Some(proof) = evidence(&self.clauses, &self.performed, &self.scene, Need::Plausible)
+        {
             return Ok(Ok(End::completed("the model says so, and it was seen to happen", proof)));
         }
         let checkable = !self.clauses.iter().any(|clause| matches!(clause, Clause::Other(_)));

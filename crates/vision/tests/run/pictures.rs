@@ -5,7 +5,7 @@ use helmdeck_vision::{Action, Dialect, Goal, Outcome};
 
 use crate::{
     dialects, goal, opaque, reach,
-    screen::{HEIGHT, Said, Screen, Script, Thing, WIDTH, button, label, script, visible},
+    screen::{HEIGHT, ModelAnswer, Screen, Script, Thing, WIDTH, button, label, script, visible},
 };
 
 /// A goal, its screen, and what a model does.
@@ -84,8 +84,8 @@ async fn cost(dialect: Dialect, misses: bool) -> (u64, u64) {
     for Task { goal, screen, plan } in tasks(misses) {
         reference += (plan.len() as u64 + 1) * tokens((WIDTH, HEIGHT));
         let model = script(dialect, move |turn| match plan.get(turn) {
-            Some(action) => Said::Do(vec![action.clone()]),
-            None => Said::Done("Done."),
+            Some(action) => ModelAnswer::Do(vec![action.clone()]),
+            None => ModelAnswer::Done("Done."),
         });
         let run = reach(&goal, &screen, &model, 10).await;
         assert_eq!(run.outcome, Outcome::Completed, "{} {run:?}", dialect.name());
@@ -112,7 +112,7 @@ async fn pictures_cost_at_most_a_third_of_those_of_the_references_loop() {
 #[tokio::test]
 async fn candidates_of_the_tree_come_with_the_part_that_shows_them() {
     let Task { goal, screen, plan } = tasks(true).remove(5);
-    let model = script(Dialect::Function, move |turn| Said::Do(vec![plan[turn].clone()]));
+    let model = script(Dialect::Function, move |turn| ModelAnswer::Do(vec![plan[turn].clone()]));
     reach(&goal, &screen, &model, 3).await;
     let first = model.bodies.lock()[0].to_string();
     assert!(first.contains("This is the part of the screen at "), "{first}");
@@ -124,7 +124,7 @@ async fn candidates_of_the_tree_come_with_the_part_that_shows_them() {
 async fn candidates_come_with_each_whole_screen_where_no_parts_are_shown() {
     for dialect in dialects().into_iter().filter(|dialect| !dialect.takes_parts()) {
         let Task { goal, screen, plan } = tasks(true).remove(5);
-        let model = script(dialect, move |turn| Said::Do(vec![plan[turn].clone()]));
+        let model = script(dialect, move |turn| ModelAnswer::Do(vec![plan[turn].clone()]));
         reach(&goal, &screen, &model, 3).await;
         for (turn, body) in model.bodies.lock().iter().enumerate() {
             let told = body.to_string().matches("Elements with these names: ").count();
@@ -137,7 +137,7 @@ async fn candidates_come_with_each_whole_screen_where_no_parts_are_shown() {
 async fn a_model_that_misses_sees_where_it_clicked_and_then_the_whole_screen_again() {
     let screen = opaque(vec![button("Save", 100, 100)]);
     let model = script(Dialect::Function, |turn| {
-        Said::Do(vec![Action::click(300 + 40 * turn as i32, 500)])
+        ModelAnswer::Do(vec![Action::click(300 + 40 * turn as i32, 500)])
     });
     reach(&goal("Click \"Save\" in the drawing"), &screen, &model, 6).await;
     let sizes: Vec<_> = pictures(&model).into_iter().map(|request| request[0]).collect();

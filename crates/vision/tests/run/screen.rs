@@ -285,10 +285,10 @@ impl Eyes for Screen {
     }
 }
 
-type Policy = Box<dyn Fn(usize) -> Said + Send + Sync>;
+type Policy = Box<dyn Fn(usize) -> ModelAnswer + Send + Sync>;
 
 /// What a scripted model says.
-pub enum Said {
+pub enum ModelAnswer {
     Do(Vec<Action>),
     Done(&'static str),
     Raw(Value),
@@ -303,7 +303,10 @@ pub struct Script {
     pub bodies: Arc<Mutex<Vec<Value>>>,
 }
 
-pub fn script(dialect: Dialect, policy: impl Fn(usize) -> Said + Send + Sync + 'static) -> Script {
+pub fn script(
+    dialect: Dialect,
+    policy: impl Fn(usize) -> ModelAnswer + Send + Sync + 'static,
+) -> Script {
     Script { dialect, policy: Box::new(policy), asked: AtomicUsize::new(0), bodies: Arc::default() }
 }
 
@@ -333,19 +336,19 @@ impl Model for Script {
                 .expect("an action of the dialect")
         };
         let body = match (self.policy)(turn) {
-            Said::Do(actions) => {
+            ModelAnswer::Do(actions) => {
                 let parts: Vec<_> = actions.iter().map(written).collect();
                 Ok(self.dialect.reply("I see it.", &parts))
             }
-            Said::Done(text) => match self.dialect {
+            ModelAnswer::Done(text) => match self.dialect {
                 Dialect::UiTars(_) | Dialect::JsonText => {
                     let done = written(&Action::Done { text: text.to_owned() });
                     Ok(self.dialect.reply("", &[done]))
                 }
                 _ => Ok(self.dialect.reply(text, &[])),
             },
-            Said::Raw(value) => Ok(value),
-            Said::Fail(failure) => Err(failure),
+            ModelAnswer::Raw(value) => Ok(value),
+            ModelAnswer::Fail(failure) => Err(failure),
         };
         async move { Ok(Reply { body: body?, spent }) }.boxed()
     }

@@ -30,7 +30,7 @@ const KEPT: &str = "target/bench-observe";
 const CLOCK: Area = Area { left: 1230, top: 770, right: 1280, bottom: 800 };
 
 /// What one way of waiting achieved.
-struct Way {
+struct WaitResult {
     name: String,
     times: Samples,
     wrong: Vec<String>,
@@ -46,9 +46,9 @@ struct Taken {
 pub async fn run(server: &Server, site: &Site) {
     let client = server.admin();
     let page = Shown::open(&client, "1280x800", &site.url("/next")).await;
-    let mut ways: Vec<Way> = std::iter::once("settle".to_owned())
+    let mut ways: Vec<WaitResult> = std::iter::once("settle".to_owned())
         .chain(SLEEPS.iter().map(|ms| format!("sleep {ms} ms")))
-        .map(|name| Way { name, times: Samples::default(), wrong: Vec::new() })
+        .map(|name| WaitResult { name, times: Samples::default(), wrong: Vec::new() })
         .collect();
     let mut unsettled = Vec::new();
     let mut in_terminal = false;
@@ -156,7 +156,7 @@ fn keep(number: usize, way: &str, taken: &Answer, last: &Answer) {
     let _ = fs::write(format!("{KEPT}/{number:02}-{way}-final.png"), &last.body);
 }
 
-fn print(ways: &[Way], unsettled: &[String]) {
+fn print(ways: &[WaitResult], unsettled: &[String]) {
     let count = INTERACTIONS.len();
     println!("\n## Settling against fixed sleeps, {count} interactions\n");
     println!("| way | wrong pictures | median ms | p95 ms | bar |\n|---|---|---|---|---|");

@@ -1,9 +1,9 @@
-//! Programs named in Rust and JavaScript sources.
+//! Programs named in Rust, JavaScript, TypeScript and Python sources.
 
 use super::shell;
 
 /// What precedes the name of a program. Add new functions that start programs by name here.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 16] = [
     "Command::new(",
     "program: ",
     "managed_by(",
@@ -12,19 +12,27 @@ const NAMES: [&str; 10] = [
     "available(&[",
     "\"command\": ",
     "spawn(",
+    "execFile(",
     "execFile)(",
     "executablePath: ",
+    "Popen(",
+    "subprocess.run(",
+    "subprocess.call(",
+    "subprocess.check_call(",
+    "subprocess.check_output(",
 ];
 /// Calls that take a program's name if a list of arguments follows.
 const NAMES_WITH_ARGUMENTS: [&str; 2] = [".run(", "start("];
 /// What precedes a script.
-const SCRIPTS: [&str; 4] = [".shell(", "\"-c\", ", "\"-ec\", ", ".shell(&format!("];
+const SCRIPTS: [&str; 5] = [".shell(", "\"-c\", ", "\"-ec\", ", ".shell(&format!(", "os.system("];
 
 /// Line numbers, starting at one, and the programs started there.
 pub(super) fn started(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (at, before, rest) in openings(text, &NAMES) {
-        let Some((literal, _)) = read(rest) else { continue };
+        // Python takes a list.
+        let first = rest.strip_prefix('[').unwrap_or(rest).trim_start();
+        let Some((literal, _)) = read(first) else { continue };
         // A Chromium window or a whole command line is not a program name.
         if !literal.contains([' ', '\'']) && !is_comment(text, at) {
             found.push((line_of(text, at + before.len()), literal));
@@ -66,7 +74,7 @@ fn line_of(text: &str, at: usize) -> usize {
 
 fn is_comment(text: &str, at: usize) -> bool {
     let line = text.get(..at).and_then(|before| before.rsplit('\n').next()).unwrap_or_default();
-    line.trim_start().starts_with("//")
+    ["//", "# "].iter().any(|comment| line.trim_start().starts_with(comment))
 }
 
 /// The string literal at the start of `text`, and what follows it.
@@ -76,12 +84,13 @@ fn read(text: &str) -> Option<(String, &str)> {
         let (literal, rest) = inner.split_once(end)?;
         return Some((literal.to_owned(), rest));
     }
-    let inner = text.strip_prefix('"')?;
+    let quote = text.chars().next().filter(|first| ['"', '\''].contains(first))?;
+    let inner = text.strip_prefix(quote)?;
     let mut literal = String::new();
     let mut characters = inner.char_indices();
     while let Some((at, c)) = characters.next() {
         match c {
-            '"' => return Some((literal, inner.get(at + 1..)?)),
+            end if end == quote => return Some((literal, inner.get(at + 1..)?)),
             '\\' => match characters.next()?.1 {
                 'n' => literal.push('\n'),
                 // A continued line; the spaces before its next word do no harm.

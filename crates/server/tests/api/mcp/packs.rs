@@ -49,6 +49,24 @@ async fn packs_work_in_the_current_session() {
 }
 
 #[tokio::test]
+async fn an_empty_text_reaches_a_pack() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    let session = current(&client, "headless").await;
+    let guest = server.runtime.guest(&session);
+    guest.end_program("base64 -w0", 0, "b25lIHR3bw==", "");
+    let call = async |tool: &str, own: Value| {
+        let mut input = json!({ "clone_path": "/workspace/app", "path": "a", "_session_id": "" });
+        input.as_object_mut().unwrap().extend(own.as_object().cloned().unwrap());
+        client.ok(tool, input).await;
+        guest.started().last().unwrap().stdin.clone().unwrap()
+    };
+    let patched = call("fs-patch", json!({ "search": " two", "replace": "" })).await;
+    assert_eq!(patched, "b25l", "base64 of \"one\"");
+    assert_eq!(call("fs-write", json!({ "content": "" })).await, "");
+}
+
+#[tokio::test]
 async fn the_session_that_a_pack_starts_becomes_current_if_there_is_none() {
     let server = FakeServer::start().await;
     let client = modern(&server, "ann");

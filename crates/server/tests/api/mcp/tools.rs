@@ -1,5 +1,7 @@
 //! The tools, as MCP clients see them.
 
+use std::collections::BTreeSet;
+
 use helmdeck_schema::Schema;
 use helmdeck_testkit::fake::{FakeServer, sample};
 use serde_json::{Value, json};
@@ -160,36 +162,23 @@ async fn searching_finds_tools_by_intent_with_their_schemas() {
     }
 }
 
-/// Chooses a tool as a model does that knows nothing but descriptions: words for people demand a
-/// surface that they see, words for data one that they do not, and other words are looked up.
-fn choose<'a>(tools: &'a [Value], task: &str) -> &'a str {
-    let words: Vec<_> = task.split(' ').collect();
-    let says = |any: &[&str]| words.iter().any(|word| any.contains(word));
-    let (watched, data) =
-        (says(&["watch", "see", "show"]), says(&["scrape", "extract", "collect"]));
-    let score = |tool: &&Value| {
-        let name = tool["name"].as_str().unwrap();
-        let text = tool["description"].as_str().unwrap();
-        let (visible, headless) = (text.contains("VISIBLE"), text.contains("HEADLESS"));
-        let surface = (watched && visible && !headless) || (data && headless);
-        let named = words.iter().filter(|word| name.split('-').any(|part| part == **word)).count();
-        let found = words.iter().filter(|word| text.to_lowercase().contains(**word)).count();
-        (surface, named, found)
-    };
-    tools.iter().max_by_key(score).unwrap()["name"].as_str().unwrap()
-}
-
 #[tokio::test]
-async fn descriptions_lead_to_the_visible_surface_to_watch_and_to_the_headless_one_to_scrape() {
+async fn no_search_returns_more_than_a_model_reads_at_once() {
     let server = FakeServer::start().await;
-    let tools = modern(&server, "ann").tools().await;
-    for (task, tool) in [
-        ("click the blue button so I can watch", "desktop-click"),
-        ("type my name and show me", "desktop-type"),
-        ("scrape the page as markdown", "web-scrape"),
-        ("extract the prices of a list", "browser-extract"),
-    ] {
-        assert_eq!(choose(&tools, task), tool, "{task}");
+    let client = modern(&server, "ann");
+    let tools = client.tools().await;
+    let names = names(&tools);
+    let words = names.iter().flat_map(|name| name.split(['-', '_']));
+    let sentences = ["open a web page and read the text", "create a session that I can watch"];
+    let queries: BTreeSet<_> = words.chain(names.iter().copied()).chain(sentences).collect();
+    assert!(queries.len() > 200, "{queries:?}");
+    for query in queries {
+        let found = client.call("tools-search", json!({ "query": query })).await;
+        assert_ne!(found["isError"], true, "{query}: {found}");
+        let text = found["content"].to_string().chars().count();
+        let structured = found["structuredContent"].to_string().chars().count();
+        let most = if names.contains(&query) { 25_000 } else { 20_000 };
+        assert!(text <= most && structured <= most, "{query}: {text} and {structured} characters");
     }
 }
 

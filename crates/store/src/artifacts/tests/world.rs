@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use helmdeck_s3::{Addressing, BucketSettings, Endpoint, Limits};
+use helmdeck_s3::{Addressing, BucketSettings, Endpoint, RequestDeadlines};
 use helmdeck_testkit::FakeS3;
 use tempfile::TempDir;
 
@@ -46,7 +46,7 @@ pub fn bucket(service: &FakeS3) -> Bucket {
         addressing: Addressing::Path,
         access_key: FakeS3::ACCESS_KEY.into(),
         secret_key: FakeS3::SECRET_KEY.into(),
-        limits: Limits::default(),
+        limits: RequestDeadlines::default(),
     };
     Bucket::new(settings, helmdeck_tls::client_config().unwrap()).unwrap()
 }

@@ -8,7 +8,7 @@ use crate::action::Action;
 
 /// One reply of a model.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Turn {
+pub struct ModelReply {
     /// What it said in words.
     pub thought: String,
     /// What it wants done, in order.
@@ -75,7 +75,7 @@ impl fmt::Display for Malformed {
     }
 }
 
-impl Turn {
+impl ModelReply {
     /// All actions that can be understood, in order.
     pub fn actions(&self) -> impl Iterator<Item = &Action> {
         self.calls.iter().filter_map(|call| call.actions.as_ref().ok()).flatten()

@@ -19,7 +19,7 @@ const MAX_UPLOADS: usize = 4;
 
 /// A cheap handle to the uploads of all owners.
 #[derive(Clone, Default)]
-pub(super) struct Turns {
+pub(super) struct UploadLimits {
     owners: Arc<Mutex<HashMap<String, Arc<Owner>>>>,
 }
 
@@ -34,12 +34,12 @@ pub(super) struct Upload(Arc<Owner>);
 
 /// The exclusive right of an owner to store an upload. It moves with the work, which continues if
 /// the caller disconnects.
-pub(super) struct Turn {
+pub(super) struct UploadTurn {
     _first: OwnedMutexGuard<()>,
     _upload: Upload,
 }
 
-impl Turns {
+impl UploadLimits {
     /// Admits an upload of this owner.
     pub fn begin(&self, owner: &str) -> Result<Upload, StoreError> {
         let mut owners = self.owners.lock();
@@ -55,8 +55,8 @@ impl Turns {
 
 impl Upload {
     /// Waits for the right to store the upload. Repacking another one can take a while.
-    pub async fn turn(self) -> Turn {
-        Turn { _first: self.0.turn.clone().lock_owned().await, _upload: self }
+    pub async fn turn(self) -> UploadTurn {
+        UploadTurn { _first: self.0.turn.clone().lock_owned().await, _upload: self }
     }
 }
 

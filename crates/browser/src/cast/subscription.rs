@@ -81,7 +81,7 @@ pub(crate) struct Latest {
 }
 
 /// A viewer's place in a cast. The cast ends with its last seat.
-pub(crate) struct Seat {
+pub(crate) struct Subscription {
     cast: Arc<Cast>,
     latest: watch::Receiver<Latest>,
     pub key: CastKey,
@@ -103,7 +103,7 @@ impl Casts {
     }
 
     /// Takes a seat in a cast, and starts the cast if necessary.
-    pub fn join(&self, key: CastKey, pace: u32) -> Seat {
+    pub fn join(&self, key: CastKey, pace: u32) -> Subscription {
         let mut open = self.shared.open.lock();
         let cast = open.entry(key.clone()).or_insert_with(|| {
             let cast = Arc::new(Cast {
@@ -122,7 +122,7 @@ impl Casts {
         });
         cast.paces.lock().push(pace);
         let (cast, latest) = (Arc::clone(cast), cast.latest.subscribe());
-        Seat { cast, latest, key, pace, seen: 0 }
+        Subscription { cast, latest, key, pace, seen: 0 }
     }
 
     /// Whether a cast tab is hidden. Unknown, and so false, while the cast pauses.
@@ -133,7 +133,7 @@ impl Casts {
     }
 }
 
-impl Seat {
+impl Subscription {
     /// The newest picture, and whether the cast is over.
     pub fn latest(&mut self) -> Latest {
         self.latest.borrow_and_update().clone()
@@ -170,7 +170,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for Subscription {
     fn drop(&mut self) {
         self.cast.leave(self.pace);
     }

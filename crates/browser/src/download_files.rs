@@ -22,13 +22,13 @@ const REMEMBERED: usize = 1000;
 const MOST_OF_A_NAME: usize = 10_000;
 
 /// The downloads folder of a home.
-pub struct Incoming {
+pub struct DownloadFiles {
     home: PathBuf,
     /// The assigned names, by number.
     named: Mutex<VecDeque<(String, String)>>,
 }
 
-impl Incoming {
+impl DownloadFiles {
     /// The downloads folder of this home.
     pub fn new(home: PathBuf) -> Self {
         Self { home, named: Mutex::default() }
@@ -41,7 +41,7 @@ impl Incoming {
 
     /// Renames a complete download and returns its path: `report (1).pdf` if there is a
     /// `report.pdf`. Repeated calls return the same path.
-    pub fn settle(&self, guid: &str, suggested: &str) -> Option<PathBuf> {
+    pub fn finish(&self, guid: &str, suggested: &str) -> Option<PathBuf> {
         let plain = |c: char| c.is_ascii_hexdigit() || c == '-';
         if guid.is_empty() || !guid.chars().all(plain) {
             return None;
@@ -98,14 +98,14 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join(FOLDER);
         fs::create_dir(&folder).unwrap();
-        let incoming = Incoming::new(home.path().to_owned());
+        let files = DownloadFiles::new(home.path().to_owned());
         for (guid, content) in [("a-1", "first"), ("a-2", "second")] {
             fs::write(folder.join(guid), content).unwrap();
         }
-        assert_eq!(incoming.settle("a-1", "r.pdf"), Some(folder.join("r.pdf")));
-        assert_eq!(incoming.settle("a-2", "r.pdf"), Some(folder.join("r (1).pdf")));
+        assert_eq!(files.finish("a-1", "r.pdf"), Some(folder.join("r.pdf")));
+        assert_eq!(files.finish("a-2", "r.pdf"), Some(folder.join("r (1).pdf")));
         // A repeated call returns the same path.
-        assert_eq!(incoming.settle("a-2", "r.pdf"), Some(folder.join("r (1).pdf")));
+        assert_eq!(files.finish("a-2", "r.pdf"), Some(folder.join("r (1).pdf")));
         assert_eq!(fs::read_to_string(folder.join("r.pdf")).unwrap(), "first");
         assert_eq!(fs::read_to_string(folder.join("r (1).pdf")).unwrap(), "second");
     }
@@ -117,9 +117,9 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         fs::write(home.path().join("secret"), "").unwrap();
         fs::write(folder.join("b-1"), "").unwrap();
-        let incoming = Incoming::new(home.path().to_owned());
-        assert_eq!(incoming.settle("../secret", "x"), None);
-        assert_eq!(incoming.settle("b-1", "../../x.txt"), Some(folder.join("x.txt")));
-        assert_eq!(incoming.settle("b-2", "x"), None);
+        let files = DownloadFiles::new(home.path().to_owned());
+        assert_eq!(files.finish("../secret", "x"), None);
+        assert_eq!(files.finish("b-1", "../../x.txt"), Some(folder.join("x.txt")));
+        assert_eq!(files.finish("b-2", "x"), None);
     }
 }
