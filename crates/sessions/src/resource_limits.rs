@@ -138,6 +138,7 @@ mod tests {
         Ceilings::default().apply(&Caller::default(), &mut spec).unwrap();
         assert_eq!((spec.memory_limit, spec.cpu_limit), (None, None));
     }
+
     #[test]
     fn a_caller_cannot_ask_for_half_of_the_machine_in_every_session() {
         let check = |admin: bool, running: &[u64], asked: SessionSpec| {
@@ -154,7 +155,7 @@ mod tests {
              the server's HELMDECK_MAX_MEMORY_PER_CALLER: end one, or ask for less"
         );
         assert_eq!(check(true, &[8, 3], with(8)), None);
-        // Without a limit of its own, a session counts with the default.
+        // A session without a limit counts with the default.
         assert_eq!(check(false, &[4, 8], SessionSpec::default()), None);
         assert!(check(false, &[5, 8], SessionSpec::default()).unwrap().contains(": 4g is too"));
     }

@@ -2135,7 +2135,7 @@ export interface paths {
         put?: never;
         /**
          * Create a session
-         * @description Create a session. Returns when it is ready, or at once with `wait=false`.
+         * @description Create a session. Returns when it is ready, or at once with `wait=false`. Over MCP, it becomes the current session.
          */
         post: operations["create_session"];
         delete?: never;
@@ -4918,7 +4918,10 @@ export interface components {
             max_tasks?: number;
             /** @description Memory limit. */
             memory_limit?: components["schemas"]["Bytes"] | null;
-            /** @description Defaults to `env.HELMDECK_MODE`, then to headless. */
+            /**
+             * @description `desktop` is a VISIBLE desktop with Chromium, where the operator watches live; `headless` is
+             *     HEADLESS Chromium, not visible to the operator. Defaults to `env.HELMDECK_MODE`, then to headless.
+             */
             mode?: components["schemas"]["Mode"] | null;
             /**
              * @description Name of a browser profile that is kept between sessions, including its logins. Only one
@@ -8990,7 +8993,10 @@ export interface components {
             max_tasks?: number;
             /** @description Memory limit. */
             memory_limit?: components["schemas"]["Bytes"] | null;
-            /** @description Defaults to `env.HELMDECK_MODE`, then to headless. */
+            /**
+             * @description `desktop` is a VISIBLE desktop with Chromium, where the operator watches live; `headless` is
+             *     HEADLESS Chromium, not visible to the operator. Defaults to `env.HELMDECK_MODE`, then to headless.
+             */
             mode?: components["schemas"]["Mode"] | null;
             /**
              * @description Name of a browser profile that is kept between sessions, including its logins. Only one

@@ -25,10 +25,11 @@ const DOCUMENTS: [&str; 2] = ["runtime", "build"];
 const ALL: [&str; 8] = ["runtime", "build", "web", "documents", "media", "test", "fresh", "corpus"];
 
 /// Packages whose programs have other names, with the programs we use.
-const PACKAGES: [(&str, &[&str]); 21] = [
+const PACKAGES: [(&str, &[&str]); 22] = [
     ("at-spi2-core", &["at-spi-bus-launcher"]),
     ("bubblewrap", &["bwrap"]),
     ("build-essential", &["cc", "gcc", "make"]),
+    ("ca-certificates", &["update-ca-certificates"]),
     ("dbus-daemon", &["dbus-daemon", "dbus-run-session"]),
     ("ffmpeg", &["ffmpeg", "ffprobe"]),
     ("fontconfig", &["fc-list"]),
@@ -51,9 +52,9 @@ const PACKAGES: [(&str, &[&str]); 21] = [
 
 /// Programs of every Debian system: those of packages with priority "required", and apt.
 #[rustfmt::skip]
-const REQUIRED: [&str; 79] = [
+const REQUIRED: [&str; 80] = [
     "apt-get", "awk", "basename", "bash", "cat", "chmod", "chown", "chroot", "cmp", "cp", "cut", "date", "dd",
-    "df", "dirname", "dpkg-query", "du", "env", "find", "flock", "getent", "grep", "groupdel", "gzip",
+    "df", "dirname", "dpkg-query", "du", "echo", "env", "find", "flock", "getent", "grep", "groupdel", "gzip",
     "head", "hostname", "id", "install", "kill", "ln", "ls", "mkdir", "mkfifo", "mktemp", "mount",
     "mountpoint", "mv", "nohup", "nproc", "nsenter", "od", "perl", "pivot_root", "prlimit", "pwd", "readlink", "realpath",
     "rm", "rmdir", "sed", "seq", "setpriv", "setsid", "sh", "sha256sum", "sleep", "sort", "split",

@@ -161,7 +161,8 @@ impl<'a> Subject<'a> {
             }
             "show_job" | "cancel_job" | "rerun_job" => {
                 let path = "/workspace/app";
-                let input = json!({ "_session_id": desk.id, "clone_path": path, "command": ["x"] });
+                let input =
+                    json!({ "_session_id": desk.id, "clone_path": path, "command": ["true"] });
                 let made = person.post("/api/v1/packs/cmd.run", &input).await.expect(200).json();
                 other = text(&made, "job_id");
             }

@@ -251,7 +251,9 @@ async fn a_run_of_a_pack_is_watched_paused_and_answered_like_any_other() {
     second.expect_error(409, "vision_running");
     let second = start_pack(&ann, "vision.click_anywhere", input, &desk.id).await;
     let second = finished(&ann, &second).await;
-    assert_eq!(second["error"]["error"], "vision_running", "{second}");
+    let error = &second["error"];
+    assert_eq!(error["error"], "not_ready", "{second}");
+    assert!(error["message"].as_str().unwrap().contains("is under way"), "{second}");
 
     ann.post(&path(&desk, "/pause"), &json!({})).await.expect(200);
     let answer = json!({ "question_id": run["question"]["id"], "decision": "allow" });
