@@ -238,8 +238,10 @@ impl Browser {
         let UploadFiles { tab, timeout_s, .. } = upload;
         let mut turn = self.alive(tab.as_ref(), false, *timeout_s).await?;
         let home = self.shared.download_files.as_deref().map(DownloadFiles::home);
-        let home = home
-            .ok_or(BrowserError::Invalid("an attached browser cannot use files of the session"))?;
+        let home = home.ok_or(BrowserError::Invalid {
+            field: "files",
+            message: "an attached browser cannot use files of the session",
+        })?;
         turn.upload(home, upload).await
     }
 
@@ -252,7 +254,8 @@ impl Browser {
     /// The older combined call: dispatches to the newer actions.
     pub async fn interact(&self, interact: &Interact) -> Result<Acted, BrowserError> {
         let Interact { action, selector, value, timeout_s } = interact.clone();
-        let value = || value.ok_or(BrowserError::Invalid("expected value for type and select"));
+        let message = "expected value for type and select";
+        let value = || value.ok_or(BrowserError::Invalid { field: "value", message });
         match action {
             Interaction::Click => {
                 let click = ClickElement {

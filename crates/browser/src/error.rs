@@ -99,8 +99,13 @@ pub enum BrowserError {
     #[error("there is no file {0} in the session's home")]
     FileNotFound(String),
     /// A missing or conflicting field.
-    #[error("{0}")]
-    Invalid(&'static str),
+    #[error("{message}")]
+    Invalid {
+        /// The field.
+        field: &'static str,
+        /// What is expected.
+        message: &'static str,
+    },
     /// A value that only the browser can reject.
     #[error("{field}: {why}")]
     Field {
@@ -135,8 +140,21 @@ impl BrowserError {
             Self::MissingKeys => ErrorCode::MissingKeys,
             Self::UnknownKey(_) => ErrorCode::InvalidKeys,
             Self::FileNotFound(_) => ErrorCode::FileNotFound,
-            Self::Invalid(_) | Self::Field { .. } => ErrorCode::InvalidInput,
+            Self::Invalid { .. } | Self::Field { .. } => ErrorCode::InvalidInput,
             Self::Browser(_) => ErrorCode::Internal,
+        }
+    }
+
+    /// The invalid field of the request, if that is the reason.
+    fn field(&self) -> Option<&str> {
+        match self {
+            Self::Field { field, .. } => Some(field),
+            Self::Invalid { field, .. } => Some(field),
+            Self::InvalidSelector { .. } => Some("selector"),
+            Self::MissingUrl => Some("url"),
+            Self::MissingKeys | Self::UnknownKey(_) => Some("keys"),
+            Self::FileNotFound(_) => Some("files"),
+            _ => None,
         }
     }
 
@@ -146,7 +164,8 @@ impl BrowserError {
             Self::Browser(error) => format!("{self}: {error}"),
             _ => self.to_string(),
         };
-        ErrorBody::new(self.code(), message)
+        let field = self.field().map(str::to_owned);
+        ErrorBody { field, ..ErrorBody::new(self.code(), message) }
     }
 }
 
@@ -162,5 +181,23 @@ impl From<CdpError> for BrowserError {
             ),
             error => Self::Browser(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_the_field_that_is_wrong() {
+        let why = String::from("no");
+        for (error, field) in [
+            (BrowserError::Field { field: "state.cookies[1]".to_owned(), why }, "state.cookies[1]"),
+            (BrowserError::MissingUrl, "url"),
+            (BrowserError::UnknownKey("f".to_owned()), "keys"),
+        ] {
+            assert_eq!(error.body().field.as_deref(), Some(field));
+        }
+        assert_eq!(BrowserError::PageGone.body().field, None);
     }
 }

@@ -116,9 +116,8 @@ pub(crate) fn chords(keys: &str) -> Result<Vec<Vec<Value>>, BrowserError> {
         return Err(BrowserError::MissingKeys);
     }
     if chords.len() > MAX_CHORDS {
-        return Err(BrowserError::Invalid(
-            "keys has more than 100 chords; split them into several calls",
-        ));
+        let message = "keys has more than 100 chords; split them into several calls";
+        return Err(BrowserError::Invalid { field: "keys", message });
     }
     chords.into_iter().map(chord).collect()
 }

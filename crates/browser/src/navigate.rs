@@ -125,7 +125,8 @@ impl PageAction {
         let mut arrival = Arrival::new(&self.page.tab().0, navigate.wait_until);
         let whereto = match (&navigate.url, navigate.history) {
             (Some(_), Some(_)) => {
-                return Err(BrowserError::Invalid("set url or history, not both"));
+                let message = "set url or history, not both";
+                return Err(BrowserError::Invalid { field: "history", message });
             }
             (Some(url), None) => {
                 let gone = self.go(&addressed(url)?, &mut arrival).await;

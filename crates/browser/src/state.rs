@@ -77,15 +77,18 @@ impl Running {
         let mut hidden = Hidden::open(&self.cdp, &context, deadline).await?;
         for origin in wanted {
             if !hidden.go(&origin).await? {
-                let field = format!("origins: {}", origin.as_str());
-                return Err(BrowserError::Field { field, why: UNKNOWN.to_owned() });
+                let at = export.origins.iter().position(|named| *named == origin);
+                let field = at.map_or("origins".to_owned(), |at| format!("origins[{at}]"));
+                let why = format!("{UNKNOWN}: {}", origin.as_str());
+                return Err(BrowserError::Field { field, why });
             }
             let local_storage: Vec<StorageItem> = hidden.run(READ, ()).await?;
             let size: usize =
                 local_storage.iter().map(|item| item.name.len() + item.value.len()).sum();
-            room = room.checked_sub(size).ok_or(BrowserError::Invalid(
-                "the sites' storage exceeds 64 MiB; close pages, or name fewer origins",
-            ))?;
+            room = room.checked_sub(size).ok_or(BrowserError::Invalid {
+                field: "origins",
+                message: "the sites' storage exceeds 64 MiB; close pages, or name fewer origins",
+            })?;
             if !local_storage.is_empty() {
                 origins.push(OriginStorage { origin, local_storage });
             }

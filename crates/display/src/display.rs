@@ -109,12 +109,22 @@ pub(crate) struct Input<'a> {
 impl Input<'_> {
     /// Converts a point for X, if it is on the screen.
     pub(crate) fn point(&self, x: i32, y: i32) -> Result<(i16, i16), DisplayError> {
-        let off = DisplayError::OffScreen { x, y, width: self.width, height: self.height };
-        let inside =
-            (0..i32::from(self.width)).contains(&x) && (0..i32::from(self.height)).contains(&y);
-        match (i16::try_from(x), i16::try_from(y)) {
-            (Ok(x), Ok(y)) if inside => Ok((x, y)),
-            _ => Err(off),
-        }
+        self.named_point(x, y, str::to_owned)
+    }
+
+    /// The same for a point whose coordinates have other names than `x` and `y`.
+    pub(crate) fn named_point(
+        &self,
+        x: i32,
+        y: i32,
+        name: impl Fn(&str) -> String,
+    ) -> Result<(i16, i16), DisplayError> {
+        let (width, height) = (self.width, self.height);
+        let inside = |at: i32, side: u16| {
+            i16::try_from(at).ok().filter(|_| (0..i32::from(side)).contains(&at))
+        };
+        let off = |axis| DisplayError::OffScreen { field: name(axis), x, y, width, height };
+        let to_x = inside(x, width).ok_or_else(|| off("x"))?;
+        Ok((to_x, inside(y, height).ok_or_else(|| off("y"))?))
     }
 }

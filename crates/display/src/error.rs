@@ -14,6 +14,8 @@ pub enum DisplayError {
         width - 1, height - 1
     )]
     OffScreen {
+        /// The field of the coordinate that is off the screen.
+        field: String,
         /// The point.
         x: i32,
         /// The point.
@@ -24,8 +26,13 @@ pub enum DisplayError {
         height: u16,
     },
     /// One of two coordinates is missing, or an end of a drag.
-    #[error("{0}")]
-    IncompletePoint(&'static str),
+    #[error("{expected}")]
+    IncompletePoint {
+        /// The missing field.
+        field: &'static str,
+        /// What is expected.
+        expected: &'static str,
+    },
     /// The region is empty or extends beyond the screen.
     #[error(
         "the region has no area or lies off the screen, which is {width}x{height}: \
@@ -121,7 +128,7 @@ impl DisplayError {
     pub fn code(&self) -> ErrorCode {
         // No `_` arm: a new variant must choose its public code.
         match self {
-            Self::OffScreen { .. } | Self::IncompletePoint(_) => ErrorCode::InvalidCoordinates,
+            Self::OffScreen { .. } | Self::IncompletePoint { .. } => ErrorCode::InvalidCoordinates,
             Self::Region { .. } => ErrorCode::InvalidRegion,
             Self::ZeroAmount => ErrorCode::InvalidAmount,
             Self::MissingModifiers => ErrorCode::MissingModifiers,
@@ -140,11 +147,31 @@ impl DisplayError {
             }
         }
     }
+
+    /// The invalid field of the request, if that is the reason.
+    fn field(&self) -> Option<&str> {
+        match self {
+            Self::OffScreen { field, .. } => Some(field),
+            Self::IncompletePoint { field, .. } => Some(field),
+            Self::ZeroAmount => Some("amount"),
+            Self::MissingModifiers => Some("modifiers"),
+            Self::MissingKeys
+            | Self::UnknownKey(_)
+            | Self::SeveralChords(_)
+            | Self::TextTooLong { unit: "chords", .. } => Some("keys"),
+            Self::MissingText
+            | Self::UntypableText { .. }
+            | Self::TextTooLong { unit: "characters", .. } => Some("text"),
+            Self::WindowNotFound(_) => Some("window_id"),
+            _ => None,
+        }
+    }
 }
 
 impl From<DisplayError> for ErrorBody {
     fn from(error: DisplayError) -> Self {
-        Self::new(error.code(), error.to_string())
+        let field = error.field().map(str::to_owned);
+        Self { field, ..Self::new(error.code(), error.to_string()) }
     }
 }
 

@@ -112,19 +112,25 @@ impl Display {
 
     /// Presses, moves in small steps, and releases.
     pub async fn drag(&self, action: &Drag) -> Result<Dragged, DisplayError> {
-        let points = action.points().ok_or(DisplayError::IncompletePoint(
-            "expected start_x, start_y, end_x and end_y, or a path of at least two points",
-        ))?;
+        let incomplete = |expected| {
+            let field = action.missing_field().unwrap_or("path");
+            DisplayError::IncompletePoint { field, expected }
+        };
+        let points = action.points().ok_or_else(|| {
+            let expected =
+                "expected start_x, start_y, end_x and end_y, or a path of at least two points";
+            incomplete(expected)
+        })?;
         if points.len() > MAX_PATH {
-            return Err(DisplayError::IncompletePoint("expected a path of at most 1000 points"));
+            return Err(incomplete("expected a path of at most 1000 points"));
         }
         let input = self.input().await?;
-        let path = points
-            .iter()
-            .map(|point| input.point(point.x.0, point.y.0))
-            .collect::<Result<Vec<_>, _>>()?;
+        let path = points.iter().enumerate().map(|(at, point)| {
+            input.named_point(point.x.0, point.y.0, |axis| action.coordinate_field(at, axis))
+        });
+        let path = path.collect::<Result<Vec<_>, _>>()?;
         let ([start, ..], [.., end]) = (points.as_slice(), points.as_slice()) else {
-            return Err(DisplayError::IncompletePoint("expected a path of at least two points"));
+            return Err(incomplete("expected a path of at least two points"));
         };
         let mut held = block_in_place(|| hold(&input, &action.modifiers))?;
         let mut steps = steps(&path).into_iter();
@@ -322,7 +328,11 @@ fn optional_point(
     match (x, y) {
         (Some(x), Some(y)) => input.point(x.0, y.0).map(Some),
         (None, None) => Ok(None),
-        _ => Err(DisplayError::IncompletePoint("expected both x and y, or neither")),
+        (x, _) => {
+            let field = if x.is_none() { "x" } else { "y" };
+            let expected = "expected both x and y, or neither";
+            Err(DisplayError::IncompletePoint { field, expected })
+        }
     }
 }
 

@@ -82,7 +82,7 @@ fn refusal(port: u16, error: &io::Error) -> GuestError {
             format!("port {port} cannot be opened inside the session: {error}"),
         ),
     };
-    GuestError::Refused(body)
+    GuestError::Refused(body.of_field("forward"))
 }
 
 #[cfg(test)]

@@ -73,6 +73,11 @@ impl ErrorBody {
         }
     }
 
+    /// Adds the invalid field.
+    pub fn of_field(self, field: impl Into<String>) -> Self {
+        Self { field: Some(field.into()), ..self }
+    }
+
     /// Adds how long to wait before trying again.
     pub fn retry_after(self, seconds: u64) -> Self {
         let wait = Some(seconds);

@@ -279,6 +279,27 @@ impl Drag {
         let end = Point { x: self.end_x?, y: self.end_y? };
         self.path.is_empty().then(|| vec![start, end])
     }
+
+    /// The field that is missing if neither form is complete: the path, once it is begun.
+    pub fn missing_field(&self) -> Option<&'static str> {
+        let ends = [
+            ("start_x", self.start_x),
+            ("start_y", self.start_y),
+            ("end_x", self.end_x),
+            ("end_y", self.end_y),
+        ];
+        let missing = ends.into_iter().find(|(_, given)| given.is_none());
+        missing.map(|(name, _)| name).filter(|_| self.path.is_empty())
+    }
+
+    /// The field with a coordinate, `x` or `y`, of one of the points.
+    pub fn coordinate_field(&self, at: usize, axis: &str) -> String {
+        match at {
+            _ if self.path.len() >= 2 => format!("path[{at}].{axis}"),
+            0 => format!("start_{axis}"),
+            _ => format!("end_{axis}"),
+        }
+    }
 }
 
 /// Where a drag started and ended.

@@ -89,12 +89,14 @@ fn incoming() -> io::Result<(OwnedFd, pipe::Sender)> {
 
 /// The error for a command that did not start.
 pub fn refusal(error: SpawnError, name: &str, cwd: &str) -> GuestError {
-    let refused = |code, message| GuestError::Refused(ErrorBody::new(code, message));
+    let refused = |code, field: &str, message| {
+        GuestError::Refused(ErrorBody::new(code, message).of_field(field))
+    };
     let error = match error {
         SpawnError::NestGone => return GuestError::NestGone,
         SpawnError::Cwd(error) => {
             let message = format!("cwd: {cwd:?} cannot be entered: {}", plainly(&error));
-            return refused(ErrorCode::InvalidInput, message);
+            return refused(ErrorCode::InvalidInput, "cwd", message);
         }
         SpawnError::Io(error) => error,
     };
@@ -107,16 +109,16 @@ pub fn refusal(error: SpawnError, name: &str, cwd: &str) -> GuestError {
             let message = format!(
                 "command: {name:?} does not exist in the session; check the name or path{hint}"
             );
-            refused(ErrorCode::CommandNotFound, message)
+            refused(ErrorCode::CommandNotFound, "command", message)
         }
         Some(Errno::TOOBIG | Errno::MSGSIZE) => {
             let message = "command: it is too long together with env, at most about 128 KB: send a \
                            long script by stdin, or upload it as a file";
-            refused(ErrorCode::InvalidInput, message.to_owned())
+            refused(ErrorCode::InvalidInput, "command", message.to_owned())
         }
         _ => {
             let message = format!("command: {name:?} cannot be started: {}", plainly(&error));
-            refused(ErrorCode::CommandFailed, message)
+            refused(ErrorCode::CommandFailed, "command", message)
         }
     }
 }

@@ -161,11 +161,13 @@ async fn a_view_link_and_half_sent_heads_leave_the_server_reachable() {
         desk.id,
         link["ticket"].as_str().unwrap()
     );
+    let before = descriptors(&server);
     for words in [feed, "GET /api/v1/sessions HTTP/1.1\r\nhost: x\r\n".to_owned()] {
         let mut strangers = JoinSet::new();
         for _ in 0..FLOOD {
             strangers.spawn(stay(server.address, words.clone()));
         }
+        crowded(&server, before + 200).await;
         for _ in 0..ROUNDS {
             tokio::time::sleep(COME_BACK).await;
             let health = timeout(SOON, server.stranger().get("/healthz")).await;

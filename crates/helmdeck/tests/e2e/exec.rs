@@ -126,6 +126,7 @@ async fn a_command_has_words_or_a_line_directory_variables_and_input() {
         refused(json!({ "command": ["no-such-program"] }), 404, "command_not_found").await;
     assert!(message.contains("no-such-program"), "{message}");
     let nowhere = json!({ "command": ["true"], "cwd": "/no/where" });
+    assert_eq!(desk.ask_exec(&nowhere).await.json()["field"], "cwd");
     let message = refused(nowhere, 400, "invalid_input").await;
     assert!(message.starts_with("cwd: \"/no/where\" cannot be entered"), "{message}");
     let relative = json!({ "command": ["true"], "cwd": "src" });
@@ -133,6 +134,7 @@ async fn a_command_has_words_or_a_line_directory_variables_and_input() {
     let bad_name = json!({ "command": ["true"], "env": { "A=B": "" } });
     assert!(refused(bad_name, 400, "invalid_input").await.contains("names of variables"));
     let long = json!({ "command": ["echo", "x".repeat(300_000)] });
+    assert_eq!(desk.ask_exec(&long).await.json()["field"], "command");
     assert!(refused(long, 400, "invalid_input").await.contains("stdin"));
 }
 

@@ -8,27 +8,26 @@ async fn points_off_the_screen_and_unknown_keys_are_refused_with_their_codes() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
-    for (action, body, code, told) in [
-        ("click", json!({ "x": 1280, "y": 1 }), "invalid_coordinates", "1280x800"),
-        ("click", json!({ "x": 1, "y": 800 }), "invalid_coordinates", "1280x800"),
-        ("triple_click", json!({ "x": 5000, "y": 5000 }), "invalid_coordinates", ""),
-        ("mouse_down", json!({ "x": 1 }), "invalid_coordinates", ""),
-        ("drag", json!({ "start_x": 1, "start_y": 1 }), "invalid_coordinates", ""),
-        ("drag", json!({ "path": [{ "x": 1, "y": 1 }] }), "invalid_coordinates", ""),
-        (
-            "drag",
-            json!({ "path": [{ "x": 1, "y": 1 }, { "x": 9999, "y": 1 }] }),
-            "invalid_coordinates",
-            "",
-        ),
-        ("scroll", json!({ "x": 1, "direction": "up" }), "invalid_coordinates", ""),
-        ("zoom", json!({ "x1": 0, "y1": 0, "x2": 0, "y2": 100 }), "invalid_region", ""),
-        ("zoom", json!({ "x1": 1300, "y1": 900, "x2": 1400, "y2": 1000 }), "invalid_region", ""),
-        ("type", json!({ "text": "a\u{0}b" }), "invalid_text", ""),
-        ("key", json!({ "keys": "ctrl+nonsense" }), "invalid_keys", "nonsense"),
+    let far = json!({ "path": [{ "x": 1, "y": 1 }, { "x": 9999, "y": 1 }] });
+    let outside = json!({ "x1": 1300, "y1": 900, "x2": 1400, "y2": 1000 });
+    for (action, body, code, field, part) in [
+        ("click", json!({ "x": 1280, "y": 1 }), "invalid_coordinates", "x", "1280x800"),
+        ("click", json!({ "x": 1, "y": 800 }), "invalid_coordinates", "y", "1280x800"),
+        ("triple_click", json!({ "x": 5000, "y": 5000 }), "invalid_coordinates", "x", ""),
+        ("mouse_down", json!({ "x": 1 }), "invalid_coordinates", "y", ""),
+        ("drag", json!({ "start_x": 1, "start_y": 1 }), "invalid_coordinates", "end_x", ""),
+        ("drag", json!({ "path": [{ "x": 1, "y": 1 }] }), "invalid_coordinates", "path", ""),
+        ("drag", far, "invalid_coordinates", "path[1].x", ""),
+        ("scroll", json!({ "x": 1, "direction": "up" }), "invalid_coordinates", "y", ""),
+        ("zoom", json!({ "x1": 0, "y1": 0, "x2": 0, "y2": 100 }), "invalid_region", "", ""),
+        ("zoom", outside, "invalid_region", "", ""),
+        ("type", json!({ "text": "a\u{0}b" }), "invalid_text", "text", ""),
+        ("key", json!({ "keys": "ctrl+nonsense" }), "invalid_keys", "keys", "nonsense"),
     ] {
-        let message = desk.ask(action, body.clone()).await.expect_error(400, code);
-        assert!(message.contains(told), "{action} {body}: {message}");
+        let refused = desk.ask(action, body.clone()).await.expect(400).json();
+        assert_eq!(refused["error"], code, "{action} {body}: {refused}");
+        assert_eq!(refused["field"].as_str().unwrap_or_default(), field, "{refused}");
+        assert!(refused["message"].as_str().unwrap().contains(part), "{refused}");
     }
     let message = desk
         .ask("launch", json!({ "command": "no-such-program" }))

@@ -149,18 +149,31 @@ async fn a_missing_element_is_reported_with_what_the_page_shows() {
     let missing = json!({ "selector": "#nowhere", "timeout_s": 2 });
     let message = desk.browser("click", missing).await.expect_error(404, "element_not_found");
     assert!(message.contains("#nowhere") && message.contains("Buy"), "{message}");
-    for (action, body, code) in [
-        ("navigate", json!({}), "missing_url"),
-        ("execute", json!({}), "missing_script"),
-        ("click", json!({}), "missing_selector"),
-        ("click", json!({ "selector": "role=" }), "invalid_selector"),
-        ("click", json!({ "selector": "a[" }), "invalid_selector"),
-        ("execute", json!({ "script": "nonsense(" }), "script_failed"),
-        ("interact", json!({ "action": "dance", "selector": "a" }), "invalid_input"),
-        ("click", json!({ "selector": "a", "colour": "red" }), "invalid_input"),
+    let secure = json!({ "name": "__Host-a", "value": "1", "domain": "example.com", "path": "/" });
+    for (action, body, code, field) in [
+        ("navigate", json!({}), "missing_url", "url"),
+        ("navigate", json!({ "url": "chrome://quit" }), "invalid_input", "url"),
+        ("execute", json!({}), "missing_script", "script"),
+        ("click", json!({}), "missing_selector", "selector"),
+        ("click", json!({ "selector": "role=" }), "invalid_selector", "selector"),
+        ("click", json!({ "selector": "a[" }), "invalid_selector", "selector"),
+        ("execute", json!({ "script": "nonsense(" }), "script_failed", ""),
+        ("interact", json!({ "action": "dance", "selector": "a" }), "invalid_input", "action"),
+        ("interact", json!({ "action": "type", "selector": "a" }), "invalid_input", "value"),
+        ("click", json!({ "selector": "a", "colour": "red" }), "invalid_input", "colour"),
+        ("press", json!({ "keys": "Nonsense" }), "invalid_keys", "keys"),
+        ("emulate", json!({ "timezone": "Mars/Olympus" }), "invalid_input", "timezone"),
+        ("pdf", json!({ "pages": "7" }), "invalid_input", "pages"),
+        (
+            "state/import",
+            json!({ "state": { "cookies": [secure] } }),
+            "invalid_input",
+            "state.cookies[0]",
+        ),
     ] {
         let refused = desk.browser(action, body).await.expect(400).json();
         assert_eq!(refused["error"], code, "{action}: {refused}");
+        assert_eq!(refused["field"].as_str().unwrap_or_default(), field, "{action}: {refused}");
     }
     let nowhere = json!({ "url": "http://127.0.0.1:9/" });
     desk.browser("navigate", nowhere).await.expect_error(502, "navigation_failed");
