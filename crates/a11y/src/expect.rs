@@ -1,6 +1,6 @@
 //! Whether what is under a point is what a caller believes.
 
-use helmdeck_wire::aim::{Expect, Hit};
+use helmdeck_wire::aim::{Expect, Hit, Source};
 
 use crate::{matching::normal, role};
 
@@ -46,14 +46,21 @@ pub fn mismatch(expect: &Expect, hit: &Hit, selected: Option<bool>) -> Option<St
     {
         return Some(said("selector", wanted, hit.selector.as_deref().unwrap_or_default()));
     }
+    // Nothing is known of what only its window tells.
+    let known = hit.source != Source::Window || !hit.role.is_empty();
     let is = |state: &str| hit.states.iter().any(|known| known == state);
     let states = [
         ("enabled", expect.enabled, !is("disabled")),
         ("focused", expect.focused, is("focused")),
         ("checked", expect.checked, is("checked") || is("selected") || is("pressed")),
     ];
-    let wrong = states.into_iter().find(|(_, wanted, now)| wanted.is_some_and(|it| it != *now));
-    wrong.map(|(field, _, now)| format!("{field} is {now}, not {}", !now))
+    let mut asked =
+        states.into_iter().filter_map(|(field, wanted, now)| Some((field, wanted?, now)));
+    if !known {
+        return asked.next().map(|(field, ..)| format!("whether it is {field} is not known"));
+    }
+    let wrong = asked.find(|(_, wanted, now)| wanted != now);
+    wrong.map(|(field, wanted, now)| format!("{field} is {now}, not {wanted}"))
 }
 
 #[cfg(test)]
@@ -88,7 +95,21 @@ mod tests {
         assert_eq!(wrong(url).unwrap(), "url is nothing, not \"example\"");
         let enabled = Expect { enabled: Some(true), ..Expect::default() };
         assert_eq!(wrong(enabled).unwrap(), "enabled is false, not true");
+        let checked = Expect { checked: Some(true), ..Expect::default() };
+        assert_eq!(wrong(checked).unwrap(), "checked is false, not true");
         let selector = Expect { selector: text("#a"), ..Expect::default() };
         assert!(mismatch(&selector, &hit, Some(true)).is_none() && wrong(selector).is_some());
+    }
+
+    #[test]
+    fn a_state_that_is_not_known_satisfies_no_expectation() {
+        let terminal = Hit { window: Some("xterm".to_owned()), ..Hit::default() };
+        for enabled in [true, false] {
+            let expect = Expect { enabled: Some(enabled), ..Expect::default() };
+            let said = mismatch(&expect, &terminal, None).unwrap();
+            assert_eq!(said, "whether it is enabled is not known");
+        }
+        let window = Expect { window: Some("xterm".to_owned()), ..Expect::default() };
+        assert_eq!(mismatch(&window, &terminal, None), None);
     }
 }

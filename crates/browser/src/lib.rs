@@ -59,6 +59,7 @@ pub use elements::{Exposure, PageElement, PageElements, PageHit, ShownTab};
 pub use error::BrowserError;
 pub use events::{Listener, PageEvent};
 pub use observe::{
-    Area, Inserted, PageActivity, PageChanges, PagePeriodic, PageWatch, PeriodicKind, hashed,
+    Area, Inserted, PageActivity, PageChanges, PagePeriodic, PageWatch, PeriodicKind, ShownTitle,
+    hashed,
 };
 pub use private::{Carried, SignIn};

@@ -16,9 +16,12 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{join, select, time::timeout};
 
-use self::look::{Look, Placed};
+use self::{
+    changes::title_of,
+    look::{Look, Placed},
+};
 pub use self::{
-    changes::{Inserted, PageChanges},
+    changes::{Inserted, PageChanges, ShownTitle},
     look::{Area, PagePeriodic, PeriodicKind, hashed},
 };
 use crate::{
@@ -52,6 +55,8 @@ pub struct PageWatch {
     on_screen: bool,
     begun: Instant,
     tabs: Vec<SeenTab>,
+    /// The tab that the action names, or the one for actions that name none.
+    acts_in: Option<TabId>,
     downloads: Mark,
     /// The visible page.
     before: Option<Looked>,
@@ -117,9 +122,11 @@ impl Browser {
         running.look_again().await;
         let before = visible(&running, tab, json!({ "ms": FORGOTTEN.as_millis() })).await;
         let downloads = running.known.downloads.lock().mark();
+        let active = || running.known.tabs.lock().active().map(|page| page.tab().clone());
         let watch = PageWatch {
             begun: Instant::now(),
             tabs: seen_tabs(&running),
+            acts_in: tab.cloned().or_else(active),
             downloads,
             running,
             on_screen,
@@ -224,6 +231,11 @@ impl PageWatch {
     /// What moves on its own, as the page said last.
     pub fn periodic(&self) -> Vec<PagePeriodic> {
         self.latest.lock().periodic.clone()
+    }
+
+    /// The title of the visible tab when the watch began.
+    pub fn title(&self) -> Option<ShownTitle> {
+        title_of(&self.tabs, self.before.as_ref()?.page.tab())
     }
 
     /// What changed since the watch began.

@@ -91,6 +91,9 @@ pub struct Changes {
     pub regions: Vec<Rect>,
     /// What changes on its own.
     pub periodic: Vec<Periodic>,
+    /// Places that did not count: what was ignored or given, and what looks as it did on its own
+    /// before, such as a caret that was remembered.
+    pub left_out: Vec<Rect>,
     /// The screen before.
     pub before: Arc<Canvas>,
     /// The screen now.
@@ -219,7 +222,7 @@ impl Watch {
             self.before.difference(&after, &left_out)
         };
         let regions = merged(changes, MAX_REGIONS);
-        Changes { regions, periodic, before: self.before.clone(), after }
+        Changes { regions, periodic, left_out, before: self.before.clone(), after }
     }
 }
 

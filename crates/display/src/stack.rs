@@ -41,6 +41,8 @@ pub struct StackedWindow {
     pub popup: bool,
     /// Whether it is a panel or the desktop itself.
     pub furniture: bool,
+    /// Whether it is a panel.
+    pub panel: bool,
 }
 
 impl Display {
@@ -55,8 +57,8 @@ impl Display {
             for Place { window, frame, popup } in places(&x, &clients, screen)? {
                 let described = Question::ask(&x, window)?.answer(&x, active, owners.as_ref());
                 match described {
-                    Ok(Described { facts, furniture }) => {
-                        windows.push(StackedWindow { facts, frame, popup, furniture });
+                    Ok(Described { facts, furniture, panel }) => {
+                        windows.push(StackedWindow { facts, frame, popup, furniture, panel });
                     }
                     Err(DisplayError::Lost(error)) => return Err(DisplayError::Lost(error)),
                     // The window was closed meanwhile.

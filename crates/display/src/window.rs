@@ -211,6 +211,8 @@ pub(crate) fn class_of(reply: &GetPropertyReply) -> (String, String) {
 pub(crate) struct Described {
     pub(crate) facts: WindowFacts,
     pub(crate) furniture: bool,
+    /// Whether it is a panel.
+    pub(crate) panel: bool,
 }
 
 /// The pending requests about one window.
@@ -265,9 +267,9 @@ impl<'a> Question<'a> {
         let geometry = self.geometry.reply();
         let place = self.place.reply()?;
         let (title, old_title, geometry) = (title?, old_title?, geometry?);
-        let furniture = [x.atoms._NET_WM_WINDOW_TYPE_DOCK, x.atoms._NET_WM_WINDOW_TYPE_DESKTOP];
-        let furniture =
-            kind?.value32().is_some_and(|mut kinds| kinds.any(|kind| furniture.contains(&kind)));
+        let kinds: Vec<u32> = kind?.value32().into_iter().flatten().collect();
+        let panel = kinds.contains(&x.atoms._NET_WM_WINDOW_TYPE_DOCK);
+        let furniture = panel || kinds.contains(&x.atoms._NET_WM_WINDOW_TYPE_DESKTOP);
         let name = if title.value.is_empty() {
             latin_or_utf8(&old_title.value)
         } else {
@@ -298,7 +300,7 @@ impl<'a> Question<'a> {
             focused: active == Some(self.id),
             minimized: state?.value32().is_some_and(|mut states| states.any(|s| s == hidden)),
         };
-        Ok(Described { facts, furniture })
+        Ok(Described { facts, furniture, panel })
     }
 }
 

@@ -1,11 +1,10 @@
 //! Where an action acts: finds the target, converts positions of pictures, and checks expectations.
 
+mod locate;
+
 use std::time::Duration;
 
-use helmdeck_a11y::{
-    Scene, expect,
-    matching::{self, Choice, Match},
-};
+use helmdeck_a11y::expect;
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
     aim::{Aim, Expect, Hit, Source, Target},
@@ -16,22 +15,18 @@ use helmdeck_wire::{
     pointer::CursorPosition,
 };
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
 
+use self::locate::{locate, locate_both, reference};
 use crate::{
     begin::Guest,
-    elements::{self, Extent, Gathered, UnderPoint},
+    elements::{self, UnderPoint},
     error::GuestError,
 };
 
-/// How long a target that is not there yet is waited for, and how often it is looked for: a dialog
-/// takes a moment to open.
-const PATIENCE: Duration = Duration::from_secs(1);
-const PAUSE: Duration = Duration::from_millis(80);
-/// How long scrolling to an element may take.
-const REACH: Duration = Duration::from_secs(3);
-/// Candidates and similar names that an error lists.
-const LISTED: usize = 8;
+/// How long the element with the focus of a page is looked for.
+const FOCUS: Duration = Duration::from_millis(300);
+/// What has the keyboard focus on a page: an element, or else the page itself.
+const FOCUSED: &str = "css=:focus, body:not(:has(:focus))";
 /// Pairs of fields that are positions.
 const POSITIONS: [[&str; 2]; 5] =
     [["x", "y"], ["start_x", "start_y"], ["end_x", "end_y"], ["x1", "y1"], ["x2", "y2"]];
@@ -43,6 +38,8 @@ pub struct Aimed {
     pub point: Option<Pixel>,
     /// What is there, if the caller asked.
     pub hit: Option<Hit>,
+    /// What is there, if anything asked.
+    pub found: Option<Hit>,
 }
 
 /// Fills in the position of an action, and fails if something else than expected is there.
@@ -72,19 +69,23 @@ pub async fn resolve(
             if !looks {
                 return Ok(Aimed::default());
             }
-            checked(options, Aimed { point: None, hit: guest.focused().await? }, None)
+            checked(options, Aimed::default(), guest.focused().await?, None)
         }
         Aim::Point | Aim::Start => {
-            let mut aimed = Aimed { point: point(aim, value), hit: None };
-            if let Some(target) = &options.target {
-                let at = locate(guest, target).await?;
-                for (field, number) in aim.fields().iter().zip([at.x, at.y]) {
-                    if let Some(fields) = value.as_object_mut() {
-                        fields.insert((*field).to_owned(), json!(number));
-                    }
+            let mut aimed = Aimed { point: point(aim, value), ..Aimed::default() };
+            let (start, end) = (options.target.as_ref(), options.end_target.as_ref());
+            let (from, to) = match (start, end) {
+                (Some(start), Some(end)) => {
+                    let (from, to) = locate_both(guest, start, end).await?;
+                    (Some(from), Some(to))
                 }
-                aimed.point = Some(at);
-            }
+                (Some(start), None) => (Some(locate(guest, start).await?), None),
+                (None, Some(end)) => (None, Some(locate(guest, end).await?)),
+                (None, None) => (None, None),
+            };
+            put(value, aim.fields(), from);
+            put(value, aim.end_fields(), to);
+            aimed.point = from.or(aimed.point);
             if !looks {
                 return Ok(aimed);
             }
@@ -95,8 +96,7 @@ pub async fn resolve(
             };
             let selector = options.expect.as_ref().and_then(|expect| expect.selector.as_deref());
             let UnderPoint { hit, selected } = guest.under(at, selector).await?;
-            aimed.hit = Some(hit);
-            checked(options, aimed, selected)
+            checked(options, aimed, Some(hit), selected)
         }
     }
 }
@@ -108,6 +108,14 @@ pub fn point(aim: Aim, value: &Value) -> Option<Pixel> {
     Some(Pixel { x: coordinate(x)?, y: coordinate(y)? })
 }
 
+/// Writes a position into the fields of an action.
+fn put(value: &mut Value, names: &[&'static str], at: Option<Pixel>) {
+    let (Some(at), Some(fields)) = (at, value.as_object_mut()) else { return };
+    for (field, number) in names.iter().zip([at.x, at.y]) {
+        fields.insert((*field).to_owned(), json!(number));
+    }
+}
+
 async fn pointer(guest: &Guest) -> Result<Pixel, GuestError> {
     let at = guest.display()?.cursor_position(&CursorPosition {}).await?;
     Ok(Pixel { x: at.x.0, y: at.y.0 })
@@ -117,14 +125,15 @@ async fn pointer(guest: &Guest) -> Result<Pixel, GuestError> {
 fn checked(
     options: &ActionOptions,
     aimed: Aimed,
+    found: Option<Hit>,
     selected: Option<bool>,
 ) -> Result<Aimed, GuestError> {
     if let Some(wanted) = &options.expect {
         let nothing = Hit::default();
-        ensure_expected(wanted, aimed.hit.as_ref().unwrap_or(&nothing), selected)?;
+        ensure_expected(wanted, found.as_ref().unwrap_or(&nothing), selected)?;
     }
-    let hit = aimed.hit.filter(|_| options.hit == Some(true));
-    Ok(Aimed { hit, ..aimed })
+    let hit = found.clone().filter(|_| options.hit == Some(true));
+    Ok(Aimed { hit, found, ..aimed })
 }
 
 fn ensure_expected(wanted: &Expect, hit: &Hit, selected: Option<bool>) -> Result<(), GuestError> {
@@ -160,136 +169,71 @@ async fn element(
     let tab: Option<TabId> =
         value.get("tab").cloned().and_then(|tab| serde_json::from_value(tab).ok());
     if let Some(target) = &options.target {
-        let reference = match &target.reference {
-            Some(reference) => reference.clone(),
-            None => in_page(guest, target, tab.as_ref()).await?,
-        };
+        let reference = reference(guest, target, tab.as_ref()).await?;
         if let Some(fields) = value.as_object_mut() {
             fields.insert("selector".to_owned(), json!(format!("ref={reference}")));
         }
     }
-    let selector = value.get("selector").and_then(Value::as_str).map(Selector::parse);
-    if selector.is_none() && options.expect.is_some() {
-        let message = "expect needs an element: give a selector or a target";
-        let body = ErrorBody::new(ErrorCode::InvalidInput, message);
-        return Err(GuestError::Refused(ErrorBody { field: Some("expect".to_owned()), ..body }));
+    if !looks {
+        return Ok(Aimed::default());
     }
-    let Some(Ok(selector)) = selector.filter(|_| looks) else { return Ok(Aimed::default()) };
+    let matches = options.expect.as_ref().and_then(|expect| expect.selector.as_deref());
+    let selector = match value.get("selector").and_then(Value::as_str).map(Selector::parse) {
+        Some(Ok(selector)) => selector,
+        // The action itself says what is wrong with it.
+        Some(Err(_)) => return Ok(Aimed::default()),
+        // Without a selector, keys go to what has the focus.
+        None => {
+            let (hit, selected) = match page_focus(guest, hands, tab.as_ref(), matches).await {
+                Some((hit, selected)) => (Some(hit), selected),
+                None => (None, None),
+            };
+            return checked(
+                options,
+                Aimed::default(),
+                titled(guest, options, tab, hit).await?,
+                selected,
+            );
+        }
+    };
     let wait = value.get("timeout_s").and_then(Value::as_f64);
     let wait = wait.map(Patience::seconds).unwrap_or_default().duration();
-    let matches = options.expect.as_ref().and_then(|expect| expect.selector.as_deref());
     let browser = guest.browser()?.in_hands(hands);
     let found = browser.describe(tab.as_ref(), &selector, matches, wait).await?;
     let selected = found.selected;
-    let hit = elements::of_page(found, Pixel::default());
-    checked(options, Aimed { point: None, hit: Some(hit) }, selected)
+    let hit = Some(elements::of_page(found, Pixel::default()));
+    checked(options, Aimed::default(), titled(guest, options, tab, hit).await?, selected)
 }
 
-/// The ref of an element of a page.
-async fn in_page(
+/// Adds the title of the page to an element of it, if a window is expected.
+async fn titled(
     guest: &Guest,
-    target: &Target,
+    options: &ActionOptions,
+    tab: Option<TabId>,
+    hit: Option<Hit>,
+) -> Result<Option<Hit>, GuestError> {
+    let wanted = options.expect.as_ref().is_some_and(|expect| expect.window.is_some());
+    if !wanted || hit.is_none() {
+        return Ok(hit);
+    }
+    let scene = guest.page_scene(tab.as_ref(), &Target::default()).await?;
+    let window = scene.surfaces.into_iter().next().map(|page| page.window.name);
+    Ok(hit.map(|hit| Hit { window, ..hit }))
+}
+
+/// What has the keyboard focus on a page, and whether it matches a selector; `None` if that is not
+/// known.
+pub async fn page_focus(
+    guest: &Guest,
+    hands: Hands,
     tab: Option<&TabId>,
-) -> Result<String, GuestError> {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let scene = guest.page_scene(tab, target).await?;
-        match matching::choose(&scene, target) {
-            Choice::One(found) => {
-                let element = scene.elements.get(found.at);
-                return Ok(element.map(|it| it.reference.clone()).unwrap_or_default());
-            }
-            Choice::Several(several) => return Err(ambiguous(&scene, &several)),
-            Choice::None if Instant::now() >= until => return Err(missing(&scene, target, &[])),
-            Choice::None => sleep(PAUSE).await,
-        }
-    }
-}
-
-/// The point of the screen where a target is.
-async fn locate(guest: &Guest, target: &Target) -> Result<Pixel, GuestError> {
-    let until = Instant::now() + PATIENCE;
-    let wanted = matching::wanted(target);
-    loop {
-        let gathered = elements::everything(guest, Extent::Everything, wanted.as_deref()).await?;
-        match matching::choose(&gathered.scene, target) {
-            Choice::One(found) => return reached(guest, &gathered, found).await,
-            Choice::Several(several) => return Err(ambiguous(&gathered.scene, &several)),
-            Choice::None if Instant::now() < until => sleep(PAUSE).await,
-            Choice::None => {
-                let mut notes = gathered.notes;
-                match guest.read_text(&gathered.scene, target).await {
-                    Ok(read) => {
-                        let sure = read.first().filter(|it| it.confidence >= matching::SIMILAR);
-                        if let Some(text) = sure {
-                            return Ok(helmdeck_a11y::rect::centre(text.rect));
-                        }
-                    }
-                    Err(note) => notes.push(note),
-                }
-                return Err(missing(&gathered.scene, target, &notes));
-            }
-        }
-    }
-}
-
-/// The point of a match. A page is scrolled to it if it is out of view.
-async fn reached(guest: &Guest, gathered: &Gathered, found: Match) -> Result<Pixel, GuestError> {
-    let scene = &gathered.scene;
-    let gone = || {
-        let message = "the target disappeared while it was looked for";
-        GuestError::Refused(ErrorBody::new(ErrorCode::TargetNotFound, message))
-    };
-    let element = scene.elements.get(found.at).ok_or_else(gone)?;
-    if let Some(at) = element.point() {
-        return Ok(at);
-    }
-    let page = gathered.pages.iter().find(|page| Some(page.surface) == element.surface);
-    let page = page.ok_or_else(gone)?;
-    let (x, y) = guest.browser()?.reach(&page.tab, &element.reference, REACH).await?;
-    let at = Pixel { x: page.corner.x + x.round() as i32, y: page.corner.y + y.round() as i32 };
-    if scene.surface_at(at) == element.surface {
-        return Ok(at);
-    }
-    let above = scene.surface_at(at).and_then(|at| scene.surfaces.get(at));
-    let above = above.map(|it| it.window.name.as_str()).unwrap_or_default();
-    let described = elements::description(scene, element);
-    let message = format!("{described} is covered by the window {above:?}: focus its window first");
-    Err(GuestError::Refused(ErrorBody::new(ErrorCode::ElementNotActionable, message)))
-}
-
-fn ambiguous(scene: &Scene, several: &[Match]) -> GuestError {
-    let described: Vec<String> = several
-        .iter()
-        .filter_map(|found| scene.elements.get(found.at))
-        .map(|element| elements::description(scene, element))
-        .take(LISTED)
-        .collect();
-    let message = format!(
-        "{} elements match equally well: {}. Add role, window, near or nth, or use a ref",
-        several.len(),
-        described.join("; ")
-    );
-    let mut body = ErrorBody::new(ErrorCode::TargetAmbiguous, message);
-    body.field = Some("target".to_owned());
-    body.allowed = described;
-    GuestError::Refused(body)
-}
-
-fn missing(scene: &Scene, target: &Target, notes: &[String]) -> GuestError {
-    let nearest = matching::nearest(scene, target, LISTED);
-    let mut message = "nothing on the screen matches the target".to_owned();
-    if !nearest.is_empty() {
-        let names: Vec<String> = nearest.iter().map(|name| format!("{name:?}")).collect();
-        message = format!("{message}; the nearest names are {}", names.join(", "));
-    }
-    for note in notes.iter().chain(&matching::foreign_ref(target)) {
-        message = format!("{message}; {note}");
-    }
-    let mut body = ErrorBody::new(ErrorCode::TargetNotFound, message);
-    body.field = Some("target".to_owned());
-    body.allowed = nearest;
-    GuestError::Refused(body)
+    matches: Option<&str>,
+) -> Option<(Hit, Option<bool>)> {
+    let selector = Selector::parse(FOCUSED).ok()?;
+    let browser = guest.browser().ok()?.in_hands(hands);
+    let found = browser.describe(tab, &selector, matches, FOCUS).await.ok()?;
+    let selected = found.selected;
+    Some((elements::of_page(found, Pixel::default()), selected))
 }
 
 fn no_position() -> GuestError {

@@ -10,9 +10,11 @@ mod effect;
 mod focus;
 mod hint;
 mod pictures;
+mod places;
 mod repeats;
 mod reply;
 mod settling;
+mod titles;
 mod trace;
 
 use std::{sync::Arc, time::Instant};
@@ -25,10 +27,11 @@ use axum::{
 use helmdeck_browser::{PageChanges, PageWatch, hashed};
 use helmdeck_display::{
     Display,
-    observe::{Canvas, Changes, Kind, MAX_REGIONS, Periodic, Rect, SeenWindows, merged},
+    observe::{Canvas, Changes, MAX_REGIONS, Periodic, Rect, SeenWindows, merged},
 };
 use helmdeck_task::block_in_place;
 use helmdeck_wire::{
+    aim::Hit,
     browser::TabId,
     control::Hands,
     observe::{ActionOptions, Observation, Observe, PeriodicKind, PeriodicRegion, Settle},
@@ -42,11 +45,14 @@ use tokio::join;
 use self::{
     effect::{Act, ProgramFocus, Reported, Seen, Verdict},
     focus::FocusBefore,
+    places::{carets, periodic},
     repeats::{Action, Repeats},
+    titles::Titles,
     trace::{ActionTrace, Crops},
 };
 pub use self::{
     focus::Owner,
+    places::{canvas_of, periodic_on},
     trace::{Entry, Trace, follow_windows},
 };
 use crate::{
@@ -60,6 +66,7 @@ use crate::{
 #[derive(Clone, Default)]
 pub struct Observed {
     repeats: Arc<Mutex<Repeats>>,
+    titles: Arc<Mutex<Titles>>,
     /// Pictures of pages, in a session without a screen.
     pub pages: Arc<pictures::PageShots>,
 }
@@ -88,6 +95,10 @@ struct Observing {
     page: Option<PageWatch>,
     /// The focus inside the active program.
     focus: Option<FocusBefore>,
+    /// What was under the point, for the trace.
+    under: Option<Hit>,
+    /// The title of the visible tab, if it changes by itself.
+    ticking: Option<String>,
     /// Whether the action starts a program.
     launches: bool,
     /// The page before, without a screen.
@@ -114,6 +125,7 @@ impl Observed {
     /// Notes that an action acted without being observed.
     pub fn unobserved(&self) {
         self.repeats.lock().forget();
+        self.titles.lock().forget();
     }
 }
 
@@ -135,7 +147,9 @@ impl Watch {
         if wanted {
             let at = aimed.point.map(|point| (point.x, point.y));
             let act = Act { name, at, ..Act::default() };
-            let mut state = Observing::begin(guest, observe, settle, tab.as_ref(), &act).await?;
+            let mut state =
+                Observing::begin(guest, observe, settle, tab.as_ref(), &act, aimed.found.is_none())
+                    .await?;
             state.size = options.observe_for;
             if pictures::is_picture(name) {
                 settled = Some(state.settle(Instant::now()).await?.settled);
@@ -175,11 +189,14 @@ impl Watch {
         let aimed = Aimed { point: aimed.point.or(on_page), ..aimed };
         let mut observation =
             Observation { acted_at: aimed.point, hit: aimed.hit.clone(), ..Default::default() };
-        let mut crops = None;
+        let found = aimed.found.clone().or_else(|| reply::hit(&reply));
+        let (mut traced, mut crops) = (observation.hit.clone(), None);
         if let Some(observing) = observing {
             let at = aimed.point.map(|point| (point.x, point.y));
             let act = Act { name, at, types };
             let reported = reply::reported(&reply, observing.page.is_some());
+            let found = found.or_else(|| observing.under.clone());
+            traced = found.clone();
             let seen = async {
                 let after = observing.finish(&guest, ended, act, reported).await?;
                 observing.describe(&guest, &after, &mut observation)?;
@@ -188,7 +205,8 @@ impl Watch {
             match seen.await {
                 Ok(after) => {
                     if observing.observe != Observe::None {
-                        observation.hint = hint::of(&guest, &aimed, action, &after).await;
+                        let hit = found.as_ref();
+                        observation.hint = hint::of(&guest, &aimed, hit, action, &after).await;
                     }
                     crops = after.changes.as_ref().map(|changes| Crops {
                         before: changes.before.clone(),
@@ -202,7 +220,8 @@ impl Watch {
             }
         }
         if let Some(entry) = entry {
-            entry.observed(ActionTrace::of(&observation), crops);
+            let traced = ActionTrace::of(&observation, traced);
+            observation.trace = entry.observed(traced, crops);
         }
         if let Ok(Value::Object(more)) = serde_json::to_value(&observation) {
             reply::add(&mut reply, more);
@@ -218,6 +237,7 @@ impl Observing {
         settle: Settle,
         tab: Option<&TabId>,
         act: &Act,
+        looks: bool,
     ) -> Result<Self, GuestError> {
         let display = guest.screen()?;
         let page = async {
@@ -230,7 +250,16 @@ impl Observing {
             let display = display.as_ref().filter(|_| observe != Observe::None)?;
             FocusBefore::read(guest, display, act.at).await
         };
-        let (page, focus) = join!(page, focus);
+        let under = async {
+            let looks = looks && display.is_some() && observe != Observe::None;
+            let at = act.at.filter(|_| looks)?;
+            hint::under(guest, at).await
+        };
+        let (page, focus, under) = join!(page, focus, under);
+        let ticking = page.as_ref().and_then(PageWatch::title).and_then(|shown| {
+            let ticks = guest.observed.titles.lock().ticks(&shown);
+            ticks.then_some(shown.title)
+        });
         let mut before = None;
         let screen = match display {
             Some(display) => {
@@ -247,7 +276,8 @@ impl Observing {
             }
         };
         let launches = act.name == "launch";
-        Ok(Self { observe, size: None, settle, screen, page, focus, launches, before })
+        let size = None;
+        Ok(Self { observe, size, settle, screen, page, focus, under, ticking, launches, before })
     }
 
     /// Compares the state after the action with the one before.
@@ -297,7 +327,9 @@ impl Observing {
             reported,
             focus,
             carets: changes.iter().flat_map(|changes| carets(&changes.periodic)).collect(),
+            ticking: self.ticking.clone(),
         };
+        guest.observed.titles.lock().shown(page.as_ref().and_then(|page| page.title.clone()));
         Ok(After { settled, changes, verdict: seen.verdict(), page, windows })
     }
 
@@ -313,7 +345,7 @@ impl Observing {
         let ignored: Vec<Rect> = given.iter().map(|place| place.rect).collect();
         let regions = block_in_place(|| before.difference(&after, &ignored));
         let regions = merged(regions, MAX_REGIONS);
-        Some(Changes { regions, periodic: given.to_vec(), before, after })
+        Some(Changes { regions, periodic: given.to_vec(), left_out: ignored, before, after })
     }
 
     /// Describes what was seen.
@@ -361,45 +393,5 @@ impl Observing {
         let display = self.screen.as_ref().map(|screen| &screen.display);
         block_in_place(|| shown.add(self.observe, display, &guest.observed.pages, observation))?;
         Ok(())
-    }
-}
-
-/// The periodic places that a page knows.
-pub fn periodic_on(page: &PageWatch) -> Vec<Periodic> {
-    let periodic = page.periodic();
-    let given = periodic.iter().map(|place| Periodic {
-        rect: effect::rect(&place.area),
-        period: place.period,
-        kind: match place.kind {
-            helmdeck_browser::PeriodicKind::Spinner => Kind::Spinner,
-            helmdeck_browser::PeriodicKind::Animation => Kind::Animation,
-            helmdeck_browser::PeriodicKind::Video => Kind::Video,
-            helmdeck_browser::PeriodicKind::Clock => Kind::Clock,
-        },
-    });
-    given.collect()
-}
-
-fn carets(periodic: &[Periodic]) -> impl Iterator<Item = Rect> {
-    periodic.iter().filter(|place| place.kind == Kind::Caret).map(|place| place.rect)
-}
-
-/// A picture of the page; `None` if there is none.
-pub async fn canvas_of(page: &PageWatch) -> Option<Arc<Canvas>> {
-    let png = page.picture().await?;
-    block_in_place(|| Canvas::from_png(&png)).ok().map(Arc::new)
-}
-
-fn periodic(place: &Periodic) -> PeriodicRegion {
-    PeriodicRegion {
-        rect: place.rect.into(),
-        period_ms: u32::try_from(place.period.as_millis()).unwrap_or(u32::MAX),
-        kind: match place.kind {
-            Kind::Caret => PeriodicKind::Caret,
-            Kind::Spinner => PeriodicKind::Spinner,
-            Kind::Clock => PeriodicKind::Clock,
-            Kind::Video => PeriodicKind::Video,
-            Kind::Animation => PeriodicKind::Animation,
-        },
     }
 }

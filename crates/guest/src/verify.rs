@@ -23,6 +23,9 @@ const WITHOUT_EVENTS: Duration = Duration::from_millis(200);
 /// The longest pause: elements out of view change without being drawn.
 const SELDOM: Duration = Duration::from_secs(1);
 
+/// A look that began in time may end this much later. One that takes longer is given up.
+const LATE: Duration = Duration::from_millis(250);
+
 /// Where the conditions are looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -65,21 +68,28 @@ impl Guest {
         }
         let checks: Vec<Check> = all.iter().chain(any).map(|condition| condition.check).collect();
         let changes = Changes::begin(self, at, &checks).await?;
+        let mut last = first;
         loop {
             // Created before the look, so that a change during it is not missed.
             let next = changes.next();
             let looked = Instant::now();
-            let verified = match at {
-                Place::Desktop => select! {
-                    verified = self.look_at_all(at, all, any, begun) => verified?,
-                    // What appears as an element meanwhile needs no reading.
-                    verified = self.elements_that_hold(all, any, begun, &changes) => verified?,
-                },
-                at => self.look_at_all(at, all, any, begun).await?,
+            let appears = async {
+                match at {
+                    // What appears as an element needs no reading.
+                    Place::Desktop => self.elements_that_hold(all, any, begun, &changes).await,
+                    _ => std::future::pending().await,
+                }
+            };
+            last = select! {
+                verified = self.look_at_all(at, all, any, begun) => verified?,
+                verified = appears => verified?,
+                () = sleep_until((deadline.max(looked) + LATE).into()) => {
+                    return Ok(not_in_time(last, at, begun.elapsed()));
+                }
             };
             let now = Instant::now();
-            if verified.holds || now >= deadline {
-                return Ok(verified);
+            if last.holds || now >= deadline {
+                return Ok(last);
             }
             // A look that takes long, such as one at the text of a picture, is repeated less often.
             let pause = PAUSE.max(looked.elapsed());
@@ -131,9 +141,39 @@ impl Guest {
         let (of_all, of_any) = verdicts.split_at(all.len().min(verdicts.len()));
         let failed = evidence.iter().filter(|one| !one.holds);
         let failed = failed.map(|one| one.condition.clone()).collect();
-        let duration_ms = u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX);
+        let duration_ms = whole_ms(begun.elapsed());
         Ok(Verified { holds: holds(of_all, of_any), evidence, failed, duration_ms })
     }
+}
+
+/// The evidence of the last look, if the next one does not end in time.
+fn not_in_time(last: Verified, at: Place, took: Duration) -> Verified {
+    let note = match at {
+        Place::Page => "the page did not answer in time",
+        Place::Desktop | Place::Elements => "the picture was not read in time",
+    };
+    let of_element = |check: Check| {
+        matches!(
+            check,
+            Check::TextVisible
+                | Check::ElementExists
+                | Check::ElementFocused
+                | Check::ElementEnabled
+                | Check::ElementChecked
+                | Check::ElementValue
+        )
+    };
+    let evidence = last.evidence.into_iter().map(|one| {
+        if one.holds || !of_element(one.check) {
+            return one;
+        }
+        Evidence { found: format!("{} ({note})", one.found), ..one }
+    });
+    Verified { evidence: evidence.collect(), duration_ms: whole_ms(took), ..last }
+}
+
+fn whole_ms(took: Duration) -> u32 {
+    u32::try_from(took.as_millis()).unwrap_or(u32::MAX)
 }
 
 /// The longest pause between two looks. With a screen, what is drawn announces most changes.
@@ -243,6 +283,32 @@ mod tests {
         assert_eq!(longest_pause(true, &[Check::ElementFocused, Check::WindowFocused]), SELDOM);
         let with_a_file = [Check::TextVisible, Check::FileExists];
         assert_eq!(longest_pause(true, &with_a_file), WITHOUT_EVENTS);
+    }
+
+    #[test]
+    fn a_look_that_is_given_up_leaves_the_last_evidence_and_says_what_was_not_read() {
+        let evidence = |check: Check, holds: bool| Evidence {
+            condition: "all[0]".to_owned(),
+            check,
+            holds,
+            found: "nothing that matches".to_owned(),
+        };
+        let last = Verified {
+            holds: false,
+            evidence: vec![
+                evidence(Check::TextVisible, false),
+                evidence(Check::ElementExists, true),
+                evidence(Check::FileExists, false),
+            ],
+            failed: vec!["all[0]".to_owned()],
+            duration_ms: 20,
+        };
+        let given_up = not_in_time(last, Place::Desktop, Duration::from_millis(550));
+        let found: Vec<_> = given_up.evidence.iter().map(|one| one.found.as_str()).collect();
+        let nothing = "nothing that matches";
+        let unread = "nothing that matches (the picture was not read in time)";
+        assert_eq!(found, [unread, nothing, nothing]);
+        assert_eq!((given_up.holds, given_up.duration_ms), (false, 550));
     }
 
     #[test]

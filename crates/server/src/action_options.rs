@@ -76,9 +76,10 @@ impl<R: JsonSchema> JsonSchema for Observed<R> {
 fn with_options(schema: Schema, options: &Schema, aim: Aim) -> Schema {
     let usable = |name: &str| match aim {
         Aim::Nowhere => matches!(name, "settle" | "observe" | "observe_for"),
-        Aim::Focus => !matches!(name, "target" | "shot"),
-        Aim::Element => name != "shot",
-        Aim::Point | Aim::Start => true,
+        Aim::Focus => !matches!(name, "target" | "end_target" | "shot"),
+        Aim::Element => !matches!(name, "end_target" | "shot"),
+        Aim::Point => name != "end_target",
+        Aim::Start => true,
     };
     let mut schema = merged(schema, options, usable);
     let object = schema.ensure_object();
@@ -111,7 +112,7 @@ mod tests {
     use helmdeck_wire::{
         browser::{ClickElement, Extract, Interact, PressKeys},
         keyboard::Key,
-        pointer::Click,
+        pointer::{Click, Drag},
         screen::{Screenshot, Zoom},
     };
 
@@ -132,8 +133,11 @@ mod tests {
     #[test]
     fn a_pointer_action_has_all_options_and_needs_no_position() {
         let (fields, required) = properties::<WithOptions<Click>>();
-        assert!(ActionOptions::NAMES.iter().all(|name| fields.iter().any(|field| field == name)));
+        let has = |name: &str| fields.iter().any(|field| field == name);
+        assert!(ActionOptions::NAMES.iter().all(|name| has(name) == (*name != "end_target")));
         assert!(required.is_empty(), "{required:?}");
+        let (fields, _) = properties::<WithOptions<Drag>>();
+        assert!(fields.contains(&"end_target".to_owned()), "{fields:?}");
     }
 
     #[test]

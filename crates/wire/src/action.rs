@@ -92,13 +92,13 @@ impl ActionCall {
         }
         aim.prepare(&options, fields)?;
         let mut call = read(value).map_err(|invalid| aim.explain(invalid))?;
-        let targeted: &[_] = if options.target.is_some() { aim.fields() } else { &[] };
+        let targeted = aim.replaced(&options);
         call.asked_duration += options.asked_duration();
         if let Value::Object(detail) = &mut call.detail {
             detail.retain(|name, _| !targeted.contains(&name.as_str()));
-            if let Some(target) = &options.target {
+            for (name, target) in options.targets() {
                 let target = serde_json::to_value(target).unwrap_or_default();
-                detail.insert("target".to_owned(), target);
+                detail.insert(name.to_owned(), target);
             }
         }
         // The guest splits them again.

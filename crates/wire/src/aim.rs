@@ -30,7 +30,7 @@ pub struct Target {
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100))]
     pub reference: Option<String>,
-    /// Part of the title of its window.
+    /// Part of the title of its window; of the page, for actions of the browser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1000))]
     pub window: Option<String>,
@@ -62,7 +62,7 @@ pub struct Expect {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1000))]
     pub text: Option<String>,
-    /// Part of the title of its window.
+    /// Part of the title of its window; of the page, for actions of the browser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1000))]
     pub window: Option<String>,
@@ -74,7 +74,7 @@ pub struct Expect {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1000))]
     pub selector: Option<String>,
-    /// Whether it can be used.
+    /// Whether it can be used. States that are not known match nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
     /// Whether it has the keyboard focus.
@@ -104,7 +104,7 @@ pub struct Hit {
     /// States such as `focused`, `disabled` or `checked`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<String>,
-    /// Where it is.
+    /// Where it is: on the screen, or in the viewport if a browser action tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rect: Option<Rect>,
     /// HTML tag, on a page.
@@ -161,6 +161,20 @@ impl Aim {
         }
     }
 
+    /// The fields that the `end_target` of a drag replaces.
+    pub fn end_fields(self) -> &'static [&'static str] {
+        match self {
+            Self::Start => &["end_x", "end_y"],
+            _ => &[],
+        }
+    }
+
+    /// The fields that the targets of a call replace.
+    pub fn replaced(self, options: &ActionOptions) -> Vec<&'static str> {
+        let start = options.target.iter().flat_map(|_| self.fields());
+        start.chain(options.end_target.iter().flat_map(|_| self.end_fields())).copied().collect()
+    }
+
     /// Checks that an action says once where it acts. With a target, fills in values that parse:
     /// the guest replaces them.
     pub fn prepare(
@@ -168,16 +182,25 @@ impl Aim {
         options: &ActionOptions,
         fields: &mut Map<String, Value>,
     ) -> Result<(), Invalid> {
-        if options.target.is_none() {
-            return Ok(());
+        if options.end_target.is_some() && self != Self::Start {
+            let reason = "only a drag has an end".to_owned();
+            return Err(Invalid { field: "end_target".to_owned(), reason });
         }
-        if let Some(given) = self.fields().iter().find(|field| fields.contains_key(**field)) {
-            let reason = format!("target and {given} are both given: choose one");
-            return Err(Invalid { field: "target".to_owned(), reason });
-        }
-        for field in self.fields() {
-            let value = if self == Self::Element { json!("css=*") } else { json!(0) };
-            fields.insert((*field).to_owned(), value);
+        let targets = [
+            ("target", &options.target, self.fields()),
+            ("end_target", &options.end_target, self.end_fields()),
+        ];
+        for (name, _, replaced) in targets.iter().filter(|(_, target, _)| target.is_some()) {
+            let path: &[_] = if self == Self::Start { &["path"] } else { &[] };
+            let mut given = replaced.iter().chain(path);
+            if let Some(given) = given.find(|field| fields.contains_key(**field)) {
+                let reason = format!("{name} and {given} are both given: choose one");
+                return Err(Invalid { field: (*name).to_owned(), reason });
+            }
+            for field in *replaced {
+                let value = if self == Self::Element { json!("css=*") } else { json!(0) };
+                fields.insert((*field).to_owned(), value);
+            }
         }
         Ok(())
     }
@@ -205,5 +228,23 @@ mod tests {
         let refused = Aim::Point.prepare(&options, &mut fields).unwrap_err();
         assert_eq!(refused.to_string(), "target: target and x are both given: choose one");
         assert!(Aim::Point.prepare(&ActionOptions::default(), &mut fields).is_ok());
+    }
+
+    #[test]
+    fn a_drag_has_a_target_for_each_end_and_no_path_beside_them() {
+        let target = |text: &str| Some(Target { text: Some(text.to_owned()), ..Target::default() });
+        let options = ActionOptions { end_target: target("Trash"), ..ActionOptions::default() };
+        let fields = |value: Value| value.as_object().unwrap().clone();
+        let mut to = fields(json!({"start_x": 4, "start_y": 5}));
+        Aim::Start.prepare(&options, &mut to).unwrap();
+        assert_eq!(Value::Object(to), json!({"start_x": 4, "start_y": 5, "end_x": 0, "end_y": 0}));
+        let both = ActionOptions { target: target("File"), ..options.clone() };
+        assert_eq!(Aim::Start.replaced(&both), ["start_x", "start_y", "end_x", "end_y"]);
+        let refused = |aim: Aim, value: Value| {
+            aim.prepare(&options, &mut fields(value)).unwrap_err().to_string()
+        };
+        let path = refused(Aim::Start, json!({"path": []}));
+        assert_eq!(path, "end_target: end_target and path are both given: choose one");
+        assert_eq!(refused(Aim::Point, json!({})), "end_target: only a drag has an end");
     }
 }

@@ -38,6 +38,9 @@ pub struct ActionOptions {
     /// Where to act, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Target>,
+    /// Where a drag ends, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_target: Option<Target>,
     /// Positions are pixels of this picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shot: Option<ShotId>,
@@ -47,7 +50,8 @@ pub struct ActionOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settle {
-    /// Milliseconds without a change. Blinking carets, spinners, clocks and videos do not count.
+    /// Milliseconds without a change. Blinking carets, spinners, clocks and videos do not count. After the
+    /// program has handled its input, its picture is awaited for 100 ms at least.
     #[schemars(range(min = 20, max = 5000))]
     pub quiet_ms: u32,
     /// Milliseconds after which to answer anyway.
@@ -136,12 +140,36 @@ pub struct Observation {
     /// Where the action happened, in pixels of the screen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acted_at: Option<Pixel>,
+    /// Small pictures of the place, in the trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TracePictures>,
     /// Why the effect is not known. The action itself was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_observed: Option<String>,
     /// What to try instead, if the same action has had no effect several times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+}
+
+/// Ids of small pictures of the place of an action, in the trace of its session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TracePictures {
+    /// Before the action.
+    pub before: String,
+    /// After it.
+    pub after: String,
+}
+
+impl TracePictures {
+    /// Those of the entry with this id.
+    pub fn of_entry(id: u64) -> Self {
+        Self { before: format!("crop-{id}-before"), after: format!("crop-{id}-after") }
+    }
+
+    /// Whether a picture is one of them.
+    pub fn has(&self, picture: &str) -> bool {
+        self.before == picture || self.after == picture
+    }
 }
 
 /// An effect of an action.
@@ -222,8 +250,8 @@ pub struct ObservedPicture {
 
 impl ActionOptions {
     /// The names of all options.
-    pub const NAMES: [&str; 7] =
-        ["settle", "observe", "observe_for", "hit", "expect", "target", "shot"];
+    pub const NAMES: [&str; 8] =
+        ["settle", "observe", "observe_for", "hit", "expect", "target", "end_target", "shot"];
 
     /// Takes the options out of an action's fields.
     pub fn split(fields: &mut Map<String, Value>) -> Result<Self, Invalid> {
@@ -245,6 +273,12 @@ impl ActionOptions {
         *self == Self::default()
     }
 
+    /// The targets, with the names of their fields.
+    pub fn targets(&self) -> impl Iterator<Item = (&'static str, &Target)> {
+        let both = [("target", &self.target), ("end_target", &self.end_target)];
+        both.into_iter().filter_map(|(name, target)| Some((name, target.as_ref()?)))
+    }
+
     /// Whether the reply describes the effect.
     pub fn observes(&self) -> bool {
         !matches!(self.observe, None | Some(Observe::None))
@@ -253,7 +287,7 @@ impl ActionOptions {
     /// Time that the options take, in addition to the action itself.
     pub fn asked_duration(&self) -> Duration {
         let settle = self.settle.map_or(Duration::ZERO, Settle::timeout);
-        let looks = self.observes() || self.target.is_some() || self.expect.is_some();
+        let looks = self.observes() || self.targets().next().is_some() || self.expect.is_some();
         settle + if looks { Duration::from_secs(5) } else { Duration::ZERO }
     }
 }

@@ -18,7 +18,7 @@ pub struct ReadTrace {
     /// Only entries that are new or changed since an earlier reply: its `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// Only actions and changes within 100 pixels of this point, as `x,y`.
+    /// Only actions, changes and windows within 100 pixels of this point, as `x,y`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[0-9]{1,5},[0-9]{1,5}$"), extend("x-expected" = "x,y"))]
     pub near: Option<String>,
@@ -77,7 +77,7 @@ pub struct TraceEntry {
     /// Its main effect, if it was observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
-    /// Where the screen changed.
+    /// Where the screen changed, or where the window is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<Rect>,
     /// Milliseconds from the action to the last change.

@@ -86,6 +86,9 @@ pub struct TreeWindow {
     /// Whether it is a menu, tooltip or other window without a frame.
     #[serde(default)]
     pub popup: bool,
+    /// Whether it is a panel of the desktop. Its buttons are found by reading the picture.
+    #[serde(default)]
+    pub panel: bool,
     /// Whether other windows cover all of it.
     #[serde(default)]
     pub covered: bool,

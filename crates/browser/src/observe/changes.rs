@@ -1,5 +1,7 @@
 //! Compares the pages before and after an action.
 
+use helmdeck_wire::browser::{Tab, TabId};
+
 use super::{Area, Looked, PagePeriodic, PageWatch, SeenTab, look::Placed, seen_tabs};
 
 /// What changed in the browser.
@@ -13,6 +15,8 @@ pub struct PageChanges {
     pub closed: usize,
     /// A tab has another title.
     pub title_changed: bool,
+    /// The title of the visible tab.
+    pub title: Option<ShownTitle>,
     /// A page shows a dialog that it did not show before.
     pub dialog: bool,
     /// A download began.
@@ -43,6 +47,17 @@ pub struct PageChanges {
     pub viewport: Option<Area>,
 }
 
+/// The title that a tab shows for a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownTitle {
+    /// The tab.
+    pub tab: TabId,
+    /// The address of the document.
+    pub url: String,
+    /// The title.
+    pub title: String,
+}
+
 /// A text that was inserted into a field. The text itself stays in the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inserted {
@@ -52,9 +67,20 @@ pub struct Inserted {
     pub field: Area,
 }
 
+pub(super) fn title_of(tabs: &[SeenTab], id: &TabId) -> Option<ShownTitle> {
+    let Tab { id: tab, url, title, .. } = tabs.iter().find(|seen| seen.tab.id == *id)?.tab.clone();
+    Some(ShownTitle { tab, url, title })
+}
+
 impl PageWatch {
     pub(super) fn compare(&self, after: Option<&Looked>) -> PageChanges {
-        let mut changes = of_tabs(&self.tabs, &seen_tabs(&self.running));
+        let now = seen_tabs(&self.running);
+        // Others do what they do in the background.
+        let shown = [self.before.as_ref(), after].into_iter().flatten();
+        let shown = shown.map(|looked| looked.page.tab());
+        let counted: Vec<&TabId> = shown.chain(&self.acts_in).collect();
+        let mut changes = of_tabs(&self.tabs, &now, &counted);
+        changes.title = after.and_then(|after| title_of(&now, after.page.tab()));
         let downloads = self.running.known.downloads.lock().mark();
         changes.download = downloads > self.downloads;
         let Some(after) = after else { return changes };
@@ -96,7 +122,8 @@ impl PageWatch {
     }
 }
 
-fn of_tabs(before: &[SeenTab], after: &[SeenTab]) -> PageChanges {
+/// What happened to the tabs. Addresses and titles count for the `counted` ones.
+fn of_tabs(before: &[SeenTab], after: &[SeenTab], counted: &[&TabId]) -> PageChanges {
     let find = |tabs: &'_ [SeenTab], wanted: &SeenTab| -> Option<usize> {
         tabs.iter().position(|seen| seen.tab.id == wanted.tab.id)
     };
@@ -108,13 +135,16 @@ fn of_tabs(before: &[SeenTab], after: &[SeenTab]) -> PageChanges {
             changes.dialog |= now.dialog;
             continue;
         };
+        changes.dialog |= now.dialog && !then.dialog;
+        if !counted.contains(&&now.tab.id) {
+            continue;
+        }
+        changes.title_changed |= then.tab.title != now.tab.title;
         let went = then.tab.url != now.tab.url
             || !then.loader.is_empty() && !now.loader.is_empty() && then.loader != now.loader;
         if went {
             changes.navigated = Some(now.tab.url.clone());
         }
-        changes.title_changed |= then.tab.title != now.tab.title;
-        changes.dialog |= now.dialog && !then.dialog;
     }
     changes.closed = before.iter().filter(|then| find(after, then).is_none()).count();
     changes
@@ -122,9 +152,12 @@ fn of_tabs(before: &[SeenTab], after: &[SeenTab]) -> PageChanges {
 
 #[cfg(test)]
 mod tests {
-    use helmdeck_wire::browser::{Tab, TabId};
-
     use super::*;
+
+    fn all_of(before: &[SeenTab], after: &[SeenTab]) -> PageChanges {
+        let ids: Vec<&TabId> = before.iter().chain(after).map(|seen| &seen.tab.id).collect();
+        of_tabs(before, after, &ids)
+    }
 
     fn seen(id: &str, url: &str, loader: &str) -> SeenTab {
         let tab = Tab { id: TabId(id.into()), url: url.into(), title: "t".into(), active: true };
@@ -135,22 +168,36 @@ mod tests {
     fn tabs_that_open_close_or_go_elsewhere_are_told_apart() {
         let before = [seen("1", "http://a/", "x"), seen("2", "http://b/", "y")];
         assert_eq!(
-            of_tabs(&before, &[seen("1", "http://a/", "x"), seen("2", "http://b/", "y")]),
+            all_of(&before, &[seen("1", "http://a/", "x"), seen("2", "http://b/", "y")]),
             PageChanges::default()
         );
         let after = [seen("1", "http://a/#c", "x"), seen("3", "http://d/", "z")];
-        let changes = of_tabs(&before, &after);
+        let changes = all_of(&before, &after);
         assert_eq!((changes.opened, changes.closed), (1, 1));
         assert_eq!(changes.navigated.as_deref(), Some("http://a/#c"));
         // A reload keeps the address.
-        let reloaded = of_tabs(&before[..1], &[seen("1", "http://a/", "w")]);
+        let reloaded = all_of(&before[..1], &[seen("1", "http://a/", "w")]);
         assert_eq!(reloaded.navigated.as_deref(), Some("http://a/"));
     }
 
     #[test]
     fn a_dialog_that_was_open_before_is_not_new() {
         let open = |dialog: bool| [SeenTab { dialog, ..seen("1", "http://a/", "x") }];
-        assert!(of_tabs(&open(false), &open(true)).dialog);
-        assert!(!of_tabs(&open(true), &open(true)).dialog);
+        assert!(all_of(&open(false), &open(true)).dialog);
+        assert!(!all_of(&open(true), &open(true)).dialog);
+    }
+
+    #[test]
+    fn what_a_background_tab_does_is_no_effect() {
+        let before = [seen("1", "http://a/", "x"), seen("2", "http://b/", "y")];
+        let mut after = [seen("1", "http://a/", "x"), seen("2", "http://b/next", "z")];
+        after[1].tab.title = "(1) inbox".to_owned();
+        let (shown, behind) = (TabId("1".into()), TabId("2".into()));
+        assert_eq!(of_tabs(&before, &after, &[&shown]), PageChanges::default());
+        let acted = of_tabs(&before, &after, &[&shown, &behind]);
+        assert!(acted.title_changed && acted.navigated.is_some());
+        // A tab that opens is one, whatever it shows.
+        let opened = [seen("1", "http://a/", "x"), seen("3", "http://c/", "w")];
+        assert_eq!(of_tabs(&before[..1], &opened, &[&shown]).opened, 1);
     }
 }

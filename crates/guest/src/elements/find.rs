@@ -35,8 +35,11 @@ impl Guest {
         let gathered = gather::everything(self, Extent::Visible, None).await?;
         let scene = &gathered.scene;
         let mut nodes = tree::nodes(scene);
-        let listed = scene.surfaces.iter().filter(|surface| surface.listed);
+        let all = scene.surfaces.iter();
+        let listed = all.filter(|surface| surface.listed || surface.window.panel);
         let mut windows: Vec<TreeWindow> = listed.map(|surface| surface.window.clone()).collect();
+        // Panels lie above the windows that are used.
+        windows.sort_by_key(|window| window.panel);
         if let Some(id) = wanted.window_id {
             let id = id.0.to_string();
             windows.retain(|window| window.id == id);
@@ -122,10 +125,19 @@ impl Guest {
 
     /// Elements of a page that match.
     pub async fn find_in_page(&self, find: &FindInPage) -> Result<Found, GuestError> {
-        let target = find.target();
-        let scene = self.page_scene(find.tab.as_ref(), &target).await?;
-        let most = find.limit.and_then(|most| usize::try_from(most).ok()).unwrap_or(CANDIDATES);
-        let mut found = found(&scene, &target, most);
+        self.find_in_tab(find.tab.as_ref(), &find.target(), find.limit).await
+    }
+
+    /// The same for a target. Its window is compared with the title of the page.
+    pub async fn find_in_tab(
+        &self,
+        tab: Option<&TabId>,
+        target: &Target,
+        limit: Option<u32>,
+    ) -> Result<Found, GuestError> {
+        let scene = self.page_scene(tab, target).await?;
+        let most = limit.and_then(|most| usize::try_from(most).ok()).unwrap_or(CANDIDATES);
+        let mut found = found(&scene, target, most);
         for candidate in &mut found.candidates {
             candidate.window = None;
         }

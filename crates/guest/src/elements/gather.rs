@@ -108,7 +108,7 @@ pub fn scene(stack: Stack) -> Scene {
 }
 
 fn surface(stacked: StackedWindow) -> Surface {
-    let StackedWindow { facts, frame, popup, furniture } = stacked;
+    let StackedWindow { facts, frame, popup, furniture, panel } = stacked;
     let rect = Rect { x: facts.x, y: facts.y, width: facts.width, height: facts.height };
     let window = TreeWindow {
         id: facts.id,
@@ -119,6 +119,9 @@ fn surface(stacked: StackedWindow) -> Surface {
         rect,
         focused: facts.focused,
         popup,
+        panel,
+        // It does not talk to the accessibility bus.
+        opaque: panel,
         ..TreeWindow::default()
     };
     Surface { window, frame, listed: !furniture }
@@ -145,9 +148,7 @@ impl Guest {
         let nest = session.browser_nest.get().ok_or("the browser is not running")?;
         self.elements.browser.read(&ReaderLocation::Nest(nest), request(at, without_pages)).await
     }
-}
 
-impl Guest {
     /// The element of a program that has the keyboard focus, and the elements at a point.
     pub async fn read_focus(&self, owner: Owner, at: Option<(i32, i32)>) -> Option<Program> {
         let session = self.session().ok();

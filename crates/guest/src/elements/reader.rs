@@ -146,6 +146,7 @@ async fn start_inside(nest: &Nest) -> io::Result<Ends> {
 
 fn start_here() -> io::Result<Ends> {
     let mut command = Command::new(std::env::current_exe()?);
+    helmdeck_spawn::inherit_nothing(command.as_std_mut());
     command.arg(COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.kill_on_drop(true).spawn()?;
     let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {

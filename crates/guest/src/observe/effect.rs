@@ -14,6 +14,8 @@ const POINTER: i32 = 4;
 const STATUS: (i32, u32) = (8, 32);
 /// The height of the title bar above a window, and of a browser's tabs and toolbar in it.
 const FRAME: (u32, u32) = (32, 90);
+/// The height of a browser's tabs.
+const TABS: u32 = 44;
 /// A pixel or two at the corner of an element that was drawn again.
 const SPECK: u64 = 2;
 /// The largest part that changes because the pointer left it: a button or a link.
@@ -35,6 +37,8 @@ pub struct Seen {
     pub focus: ProgramFocus,
     /// Where text cursors were drawn during the action.
     pub carets: Vec<Rect>,
+    /// The title of the visible tab before, if it changes by itself.
+    pub ticking: Option<String>,
 }
 
 /// What happened to the focus inside a program.
@@ -92,6 +96,7 @@ impl Seen {
     pub fn verdict(mut self) -> Verdict {
         let in_panels = self.leave_out_panels();
         self.leave_out_status();
+        self.leave_out_ticking();
         self.leave_out_hovering();
         let mut effects = self.facts();
         let focus = self.focus_moved();
@@ -159,11 +164,39 @@ impl Seen {
         let renamed = |(before, after): &(SeenWindows, SeenWindows)| {
             before.windows.iter().any(|then| {
                 let now = after.windows.iter().find(|now| now.id == then.id);
-                !then.panel && now.is_some_and(|now| now.title != then.title)
+                !then.panel
+                    && now.is_some_and(|now| now.title != then.title && !self.ticks(then, now))
             })
         };
-        self.windows.as_ref().is_some_and(renamed)
-            || self.page.as_ref().is_some_and(|page| page.title_changed)
+        let of_page = self.page.as_ref().filter(|_| self.ticking.is_none());
+        self.windows.as_ref().is_some_and(renamed) || of_page.is_some_and(|page| page.title_changed)
+    }
+
+    /// Whether a window shows the title of a page that changes by itself.
+    fn ticks(&self, then: &SeenWindow, now: &SeenWindow) -> bool {
+        let Some(before) = &self.ticking else { return false };
+        let after = self.page.as_ref().and_then(|page| page.title.as_ref());
+        then.title.contains(before) || after.is_some_and(|after| now.title.contains(&after.title))
+    }
+
+    /// A title that changes by itself is drawn in the title bar and the tab.
+    fn leave_out_ticking(&mut self) {
+        let Some((before, after)) = &self.windows else { return };
+        let pairs = before.windows.iter().filter_map(|then| {
+            let now = after.windows.iter().find(|now| now.id == then.id)?;
+            self.ticks(then, now).then_some(now.rect)
+        });
+        let bars: Vec<Rect> = pairs
+            .map(|window| {
+                let y = window.y.saturating_sub_unsigned(FRAME.0);
+                Rect { y, height: FRAME.0 + TABS, ..window }
+            })
+            .collect();
+        let at = self.action.at;
+        self.regions.retain(|region| {
+            let acted = |bar: &Rect| at.is_some_and(|(x, y)| bar.contains_point(x, y));
+            !bars.iter().any(|bar| bar.contains(region) && !acted(bar))
+        });
     }
 
     fn window_focus_moved(&self) -> bool {
@@ -551,6 +584,30 @@ mod tests {
         let reported = Reported { opened: false, dialog: true, download: true };
         let seen = Seen { reported, ..Seen::default() };
         assert_effects(seen, &[Effect::Dialog, Effect::Download]);
+    }
+
+    #[test]
+    fn a_title_that_changes_by_itself_is_no_effect() {
+        let titled = |title: &str| windows(&[window(1, &format!("{title} - Chromium"))], 1);
+        let tab = helmdeck_browser::ShownTitle {
+            tab: helmdeck_wire::browser::TabId("1".into()),
+            url: String::new(),
+            title: "0:02".to_owned(),
+        };
+        let page = PageChanges { title_changed: true, title: Some(tab), ..PageChanges::default() };
+        let seen = Seen {
+            regions: vec![Rect { x: 30, y: 10, width: 60, height: 12 }],
+            windows: Some((titled("0:01"), titled("0:02"))),
+            page: Some(page),
+            ticking: Some("0:01".to_owned()),
+            ..Seen::default()
+        };
+        assert_eq!(seen.clone().verdict().effects, [Effect::NoVisibleChange]);
+        // A click on the tab is there.
+        let action = Act { at: Some((40, 12)), ..Act::default() };
+        assert_eq!(Seen { action, ..seen.clone() }.verdict().effect, Effect::Confirmed);
+        let once = Seen { ticking: None, regions: Vec::new(), ..seen };
+        assert_eq!(once.verdict().effects, [Effect::TitleChanged]);
     }
 
     #[test]

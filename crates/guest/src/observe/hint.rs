@@ -1,27 +1,49 @@
-//! What a hint about a repeated action is made of.
+//! What a hint about a repeated action is made of, and what an action acted on.
 
-use helmdeck_wire::observe::Effect;
+use std::time::Duration;
+
+use helmdeck_wire::{aim::Hit, control::Hands, observe::Effect, point::Pixel};
+use tokio::time::timeout;
 
 use super::{
     After,
     repeats::{self, Action, NoEffect},
 };
-use crate::{aim::Aimed, begin::Guest};
+use crate::{
+    aim::{self, Aimed},
+    begin::Guest,
+};
 
-/// A hint, if the same action had no effect several times.
-pub async fn of(guest: &Guest, aimed: &Aimed, action: Action, after: &After) -> Option<String> {
+/// How long an action may be delayed to know what is under its point, for the trace.
+const UNDER: Duration = Duration::from_millis(100);
+
+/// A hint, if the same action had no effect several times. `found` is what it acted on, if that is
+/// known.
+pub async fn of(
+    guest: &Guest,
+    aimed: &Aimed,
+    found: Option<&Hit>,
+    action: Action,
+    after: &After,
+) -> Option<String> {
     let effective = after.verdict.effect != Effect::NoVisibleChange;
+    let keys = action.goes_to_focus();
     let times = guest.observed.repeats.lock().note(action, effective);
     if !repeats::is_time(times) {
         return None;
     }
-    let (mut hit, mut near) = (aimed.hit.clone(), Vec::new());
+    let (mut hit, mut near) = (found.cloned(), Vec::new());
     if let Some(at) = aimed.point {
         // Without an answer, the hint says less.
         if hit.is_none() {
             hit = guest.under(at, None).await.ok().map(|under| under.hit);
         }
         near = guest.usable_near(at, repeats::NEARBY).await.unwrap_or_default();
+    } else if hit.is_none() && keys {
+        hit = match guest.screen() {
+            Ok(Some(_)) => guest.focused().await.ok().flatten(),
+            _ => aim::page_focus(guest, Hands::Agent, None, None).await.map(|(hit, _)| hit),
+        };
     }
     let windows = after.windows.as_ref();
     let open: Vec<_> =
@@ -35,4 +57,12 @@ pub async fn of(guest: &Guest, aimed: &Aimed, action: Action, after: &After) -> 
         windows: open.len(),
     };
     Some(repeats::hint(times, &nothing))
+}
+
+/// What is under a point, within a limit. The reader itself is left to finish, or it would have to
+/// start again.
+pub async fn under(guest: &Guest, (x, y): (i32, i32)) -> Option<Hit> {
+    let guest = guest.clone();
+    let reading = helmdeck_task::spawn(async move { guest.under(Pixel { x, y }, None).await });
+    Some(timeout(UNDER, reading).await.ok()?.ok()?.ok()?.hit)
 }

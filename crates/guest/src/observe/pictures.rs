@@ -157,7 +157,8 @@ mod tests {
 
     fn observed(pages: &PageShots, observe: Observe, colour: u8, regions: &[Rect]) -> Observation {
         let (before, after) = (canvas(0), canvas(colour));
-        let changes = Changes { regions: regions.to_vec(), periodic: vec![], before, after };
+        let (periodic, left_out) = (vec![], vec![]);
+        let changes = Changes { regions: regions.to_vec(), periodic, left_out, before, after };
         let (telling, ignored) = (regions, &[] as &[Rect]);
         let shown = Shown { changes: &changes, regions, telling, ignored, size: None };
         let mut observation = Observation::default();
@@ -214,7 +215,8 @@ mod tests {
     fn a_picture_is_as_large_as_the_model_sees_it_and_its_points_are_found_on_the_screen() {
         let (before, after) = (canvas(0), canvas(1));
         let regions = [before.whole()];
-        let changes = Changes { regions: regions.to_vec(), periodic: vec![], before, after };
+        let (periodic, left_out) = (vec![], vec![]);
+        let changes = Changes { regions: regions.to_vec(), periodic, left_out, before, after };
         let limits = PictureLimits { max_edge: Some(100), max_pixels: None };
         let size = Some(SizeRule::Limits(limits));
         let (changes, regions) = (&changes, &regions[..]);

@@ -80,6 +80,11 @@ impl Action {
         Self { name, positions, rest: rest.finish() }
     }
 
+    /// Whether it goes to what has the keyboard focus.
+    pub fn goes_to_focus(&self) -> bool {
+        matches!(self.name, "type" | "key" | "hold_key" | "browser_press")
+    }
+
     fn is(&self, other: &Self) -> bool {
         self.name == other.name
             && self.rest == other.rest

@@ -1,5 +1,9 @@
 //! What a reply says about its action, and what an observation adds to it. Pure.
 
+use helmdeck_wire::{
+    aim::{Hit, Source},
+    browser,
+};
 use serde_json::{Map, Value};
 
 use super::effect::Reported;
@@ -30,6 +34,23 @@ pub fn reported(reply: &Map<String, Value>, watched: bool) -> Reported {
     Reported { opened: any("opened"), dialog: any("dialogs"), download }
 }
 
+/// The element that a reply of the structured browser names.
+pub fn hit(reply: &Map<String, Value>) -> Option<Hit> {
+    let hit: browser::Hit = serde_json::from_value(reply.get("hit")?.clone()).ok()?;
+    let browser::Hit { tag, name, role, states, rect, selector, url, .. } = hit;
+    Some(Hit {
+        role: role.unwrap_or_else(|| tag.clone()),
+        name,
+        states,
+        rect,
+        element: Some(tag),
+        selector,
+        url,
+        source: Source::Dom,
+        ..Hit::default()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -52,5 +73,14 @@ mod tests {
             "ok": true, "hit": { "tag": "a", "name": "Go", "role": "link" }, "effect": "navigated",
         });
         assert_eq!(Value::Object(reply), expected);
+    }
+
+    #[test]
+    fn the_element_that_a_browser_action_used_is_known_without_a_screen() {
+        let reply =
+            json!({ "ok": true, "hit": { "tag": "button", "name": "Pay", "x": 4, "y": 5 } });
+        let found = hit(reply.as_object().unwrap()).unwrap();
+        assert_eq!((found.role.as_str(), found.name.as_str()), ("button", "Pay"));
+        assert_eq!(hit(json!({ "ok": true }).as_object().unwrap()), None);
     }
 }

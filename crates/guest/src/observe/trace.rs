@@ -23,7 +23,7 @@ use helmdeck_wire::{
     ErrorBody, ErrorCode,
     aim::Hit,
     browser::without_secrets,
-    observe::{Effect, Observation},
+    observe::{Effect, Observation, TracePictures},
     point::{Pixel, Rect as WireRect},
     trace::{ReadTrace, TraceEntry, TraceKind, TraceLog},
 };
@@ -49,6 +49,9 @@ const NEAR: i32 = 100;
 const LIMIT: u32 = 200;
 /// Windows are compared again this long after a change: several changes are one.
 const PAUSE: Duration = Duration::from_millis(100);
+/// How long a picture that is being made is waited for, and how often it is looked for.
+const MAKING: Duration = Duration::from_secs(2);
+const MAKING_PAUSE: Duration = Duration::from_millis(30);
 /// The longest address of an entry, in characters.
 const MAX_URL: usize = 500;
 /// How long to wait after a lost connection.
@@ -74,6 +77,8 @@ struct Kept {
     revision: u64,
     entries: VecDeque<KeptEntry>,
     pictures: VecDeque<(String, Bytes)>,
+    /// Entries whose pictures are being made.
+    making: Vec<u64>,
     bytes: usize,
 }
 
@@ -181,14 +186,24 @@ impl Trace {
         TraceLog { entries, next, now_ms: self.ms(Instant::now()) }
     }
 
-    /// A small JPEG picture.
-    pub fn picture(&self, id: &str) -> Result<Bytes, GuestError> {
-        let kept = self.shared.kept.lock();
-        let found = kept.pictures.iter().find(|(known, _)| known == id);
-        found.map(|(_, jpeg)| jpeg.clone()).ok_or_else(|| {
-            let message = format!("there is no picture {id}: the trace keeps only the last ones");
-            GuestError::Refused(ErrorBody::new(ErrorCode::NotFound, message))
-        })
+    /// A small JPEG picture. One that is being made is waited for.
+    pub async fn picture(&self, id: &str) -> Result<Bytes, GuestError> {
+        let until = Instant::now() + MAKING;
+        loop {
+            {
+                let kept = self.shared.kept.lock();
+                if let Some((_, jpeg)) = kept.pictures.iter().find(|(known, _)| known == id) {
+                    return Ok(jpeg.clone());
+                }
+                let is_its = |entry: &u64| TracePictures::of_entry(*entry).has(id);
+                if Instant::now() >= until || !kept.making.iter().any(is_its) {
+                    break;
+                }
+            }
+            sleep(MAKING_PAUSE).await;
+        }
+        let message = format!("there is no picture {id}: the trace keeps only the last ones");
+        Err(GuestError::Refused(ErrorBody::new(ErrorCode::NotFound, message)))
     }
 
     fn keep(&self, id: String, jpeg: Vec<u8>) {
@@ -228,6 +243,7 @@ impl Trace {
         let note = |kind: TraceKind, window: &helmdeck_display::observe::SeenWindow| {
             let mut entry = TraceEntry::new(kind);
             entry.window = Some(window.id.to_string());
+            entry.regions = vec![window.rect.into()];
             entry.title = Some(window.title.clone());
             self.add(entry, at);
         };
@@ -273,16 +289,22 @@ impl Entry {
         }
     }
 
-    /// Adds what was observed, and pictures of it in the background.
-    pub fn observed(&self, seen: ActionTrace, crops: Option<Crops>) {
+    /// Adds what was observed, and pictures of it in the background. Returns their ids.
+    pub fn observed(&self, seen: ActionTrace, crops: Option<Crops>) -> Option<TracePictures> {
         let ActionTrace { acted_at, hit, effect, regions, settle_ms } = seen;
         self.trace.change(self.id, |entry| {
             (entry.acted_at, entry.hit, entry.effect) = (acted_at, hit, effect);
             (entry.regions, entry.settle_ms) = (regions, settle_ms);
         });
-        let Some(crops) = crops else { return };
+        let crops = crops?;
+        let rect = crops.rect()?;
         let (trace, id) = (self.trace.clone(), self.id);
-        helmdeck_task::spawn(async move { block_in_place(|| crops.keep(&trace, id)) });
+        trace.shared.kept.lock().making.push(id);
+        helmdeck_task::spawn(async move {
+            block_in_place(|| crops.keep(&rect, &trace, id));
+            trace.shared.kept.lock().making.retain(|making| *making != id);
+        });
+        Some(TracePictures::of_entry(self.id))
     }
 }
 
@@ -295,11 +317,12 @@ impl Drop for Entry {
 }
 
 impl ActionTrace {
-    pub fn of(observation: &Observation) -> Self {
+    /// `hit` is what was there, also if the caller did not ask for it.
+    pub fn of(observation: &Observation, hit: Option<Hit>) -> Self {
         Self {
             acted_at: observation.acted_at,
             // What is in a field may have been typed.
-            hit: observation.hit.clone().map(|hit| Hit {
+            hit: hit.map(|hit| Hit {
                 value: None,
                 url: hit.url.map(|url| without_secrets(&url)),
                 ..hit
@@ -312,24 +335,29 @@ impl ActionTrace {
 }
 
 impl Crops {
-    /// Makes small pictures of what changed, or of where the action was.
-    fn keep(&self, trace: &Trace, id: u64) {
+    /// What changed, or where the action was.
+    fn rect(&self) -> Option<Rect> {
         let around = |point: Pixel| {
             let Pixel { x, y } = point;
             Rect::between(x - AROUND, y - AROUND, x + AROUND, y + AROUND)
         };
         let regions = self.regions.iter().copied().reduce(|one, other| one.union(&other));
-        let regions = regions.map(|rect| rect.inflated(MARGIN));
-        let Some(rect) = regions.or(self.at.map(around)) else { return };
-        for (canvas, when) in [(&self.before, "before"), (&self.after, "after")] {
-            let Ok(jpeg) = canvas.thumbnail(&rect, SIDE) else { continue };
-            let name = format!("crop-{id}-{when}");
+        regions.map(|rect| rect.inflated(MARGIN)).or(self.at.map(around))
+    }
+
+    /// Makes small pictures.
+    fn keep(&self, rect: &Rect, trace: &Trace, id: u64) {
+        let TracePictures { before, after } = TracePictures::of_entry(id);
+        let keep = |canvas: &Canvas, name: String| {
+            let jpeg = canvas.thumbnail(rect, SIDE).ok()?;
             trace.keep(name.clone(), jpeg);
-            trace.change(id, |entry| match when {
-                "before" => entry.before = Some(name),
-                _ => entry.after = Some(name),
-            });
-        }
+            Some(name)
+        };
+        let (before, after) = (keep(&self.before, before), keep(&self.after, after));
+        trace.change(id, |entry| {
+            entry.before = before.or(entry.before.take());
+            entry.after = after.or(entry.after.take());
+        });
     }
 }
 

@@ -196,10 +196,12 @@ fn perform(
     boxed(async move {
         let detail = detail(&action, &options, &value);
         let entry = detail.map(|detail| guest.trace.begin(action.name, detail));
+        if entry.is_some() && !options.observes() {
+            guest.observed.unobserved();
+        }
         let done = if options.is_empty() {
             if let Some(entry) = &entry {
                 entry.acted_at(aim::point(action.aim, &value));
-                guest.observed.unobserved();
             }
             carry_out(guest, hands, &action, value, entry.is_some()).await
         } else {
@@ -214,13 +216,18 @@ fn perform(
 
 /// What the trace keeps of an action; `None` if it only reads.
 fn detail(action: &AnyAction, options: &ActionOptions, value: &Value) -> Option<Value> {
-    let Some(target) = &options.target else { return (action.detail)(value) };
+    if options.targets().next().is_none() {
+        return (action.detail)(value);
+    }
     let mut value = value.clone();
     action.aim.prepare(options, value.as_object_mut()?).ok()?;
     let mut detail = (action.detail)(&value)?;
     if let Value::Object(fields) = &mut detail {
-        fields.retain(|name, _| !action.aim.fields().contains(&name.as_str()));
-        fields.insert("target".to_owned(), serde_json::to_value(target).ok()?);
+        let replaced = action.aim.replaced(options);
+        fields.retain(|name, _| !replaced.contains(&name.as_str()));
+        for (name, target) in options.targets() {
+            fields.insert(name.to_owned(), serde_json::to_value(target).ok()?);
+        }
     }
     Some(detail)
 }

@@ -3,14 +3,14 @@
 use std::fs;
 
 use helmdeck_a11y::matching;
-use helmdeck_display::observe::{Difference, Prints, Rect};
+use helmdeck_display::observe::{Changes, Difference, Prints, Rect};
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
     aim::Target,
     browser::Tabs,
     clipboard::Clipboard,
     file::HomePath,
-    tree::{Candidate, Find, FindInPage, Found},
+    tree::{Candidate, Find, Found},
     verify::{Check, Condition, url_matches},
     window::{ListWindows, Window},
 };
@@ -89,7 +89,7 @@ impl Guest {
     ) -> Looked {
         let found = match at {
             Place::Desktop | Place::Elements => self.find(&sought(target, at)).await?,
-            Place::Page => self.find_in_page(&sought_in_page(target)).await?,
+            Place::Page => self.find_in_tab(None, target, Some(CANDIDATES)).await?,
         };
         Ok(told(&matching::meant(&found.candidates, target), &found, right))
     }
@@ -98,7 +98,7 @@ impl Guest {
     async fn look_for_text(&self, at: Place, target: &Target) -> Looked {
         let found = match at {
             Place::Desktop | Place::Elements => self.find_visible(&sought(target, at)).await?,
-            Place::Page => self.find_in_page(&sought_in_page(target)).await?,
+            Place::Page => self.find_in_tab(None, target, Some(CANDIDATES)).await?,
         };
         let seen: Vec<_> = found.candidates.iter().filter(|it| is_seen(it)).collect();
         Ok(told(&seen, &found, |_| true))
@@ -163,20 +163,28 @@ impl Guest {
                 format!("the region is outside the picture, which has {width}x{height} pixels");
             return refused("region", message);
         }
-        let (now, ignored) = match &screen {
+        let (now, ignored): (_, Vec<Rect>) = match &screen {
             Some(display) => {
-                let changes = display.watch().await?.changes(&[], &[]).await?;
-                (Prints::of(&changes.after), changes.periodic)
+                let given = match self.browser() {
+                    Ok(browser) => browser.watch(None).await,
+                    Err(_) => None,
+                };
+                let given = given.as_ref().map(observe::periodic_on).unwrap_or_default();
+                let changes = display.watch().await?.changes(&given, &[]).await?;
+                (Prints::of(&changes.after), alone(&changes))
             }
             None => match self.browser()?.watch(None).await {
                 Some(page) => match observe::canvas_of(&page).await {
-                    Some(canvas) => (Prints::of(&canvas), observe::periodic_on(&page)),
+                    Some(canvas) => {
+                        let periodic = observe::periodic_on(&page);
+                        let places = periodic.iter().map(|place| place.rect).collect();
+                        (Prints::of(&canvas), places)
+                    }
                     None => return Ok((None, "the page does not answer".to_owned())),
                 },
                 None => return Ok((None, "there is no page".to_owned())),
             },
         };
-        let ignored: Vec<_> = ignored.iter().map(|place| place.rect).collect();
         let difference = before.difference(&now, region.as_ref(), &ignored);
         let tolerance = match condition.check {
             Check::RegionSimilar => condition.tolerance.unwrap_or(TOLERANCE),
@@ -248,10 +256,10 @@ fn sought(target: &Target, at: Place) -> Find {
     Find { text, role, name, reference, window, near, nth, exact, limit, ocr }
 }
 
-fn sought_in_page(target: &Target) -> FindInPage {
-    let Target { text, role, name, reference, window: _, near, nth, exact } = target.clone();
-    let limit = Some(CANDIDATES);
-    FindInPage { text, role, name, reference, near, nth, exact, limit, tab: None }
+/// Where the screen changes by itself: now, or at any time before in the same way.
+fn alone(changes: &Changes) -> Vec<Rect> {
+    let now = changes.periodic.iter().map(|place| place.rect);
+    now.chain(changes.left_out.iter().copied()).collect()
 }
 
 /// Whether one of the elements is as it should be, and what was found.

@@ -93,6 +93,24 @@ fn a_caret_never_counts_and_is_named() {
 }
 
 #[test]
+fn a_caret_and_a_clock_are_remembered_whatever_their_age() {
+    let mut screen = Screen::new();
+    for (nth, ms) in [500, 1000, 1500].into_iter().enumerate() {
+        screen.show(ms, LINE, nth as u64 % 2);
+    }
+    for ms in [1000, 2000, 3000, 4000] {
+        screen.change(ms, TEXT);
+    }
+    let later = screen.at(60_000);
+    assert_eq!(screen.tracker.periodic(later, later), []);
+    // Both looks of the caret are known; what a clock shows is always new.
+    let left_out = |look: u64| screen.tracker.unchanged(later, &move |_| look);
+    assert_eq!((left_out(0), left_out(1)), (vec![LINE, TEXT], vec![LINE, TEXT]));
+    // Something else where the caret was counts.
+    assert_eq!(left_out(77), [TEXT]);
+}
+
+#[test]
 fn a_spinner_stops_counting_after_a_second_and_counts_again_when_it_stops() {
     let mut screen = Screen::new();
     for ms in (0..900).step_by(16) {

@@ -85,7 +85,7 @@ fn neither_values_of_fields_nor_queries_of_addresses_are_kept() {
     let hit = Hit { value: Some("typed".into()), url: Some(url.clone()), ..Hit::default() };
     let started = trace.begin("type", json!({}));
     let observation = Observation { hit: Some(hit), ..Observation::default() };
-    started.observed(ActionTrace::of(&observation), None);
+    started.observed(ActionTrace::of(&observation, observation.hit.clone()), None);
     trace.page(PageEvent::Navigated { tab: TabId("1".into()), url });
     let entries = trace.read(&ReadTrace::default()).entries;
     let hit = entries[0].hit.as_ref().unwrap();
@@ -115,8 +115,8 @@ fn only_what_is_near_a_point_is_returned() {
     assert_eq!(found.iter().map(|it| it.id).collect::<Vec<_>>(), [2]);
 }
 
-#[test]
-fn entries_and_pictures_are_limited() {
+#[tokio::test]
+async fn entries_and_pictures_are_limited() {
     let trace = Trace::default();
     for nth in 0..2 * MAX_ENTRIES {
         acted(&trace, nth as i32);
@@ -126,20 +126,25 @@ fn entries_and_pictures_are_limited() {
         trace.keep(format!("crop-{nth}-after"), vec![0; 1 << 20]);
     }
     assert!(trace.shared.kept.lock().bytes <= MAX_BYTES);
-    assert!(trace.picture("crop-0-after").is_err());
-    assert!(trace.picture("crop-9-after").is_ok());
+    assert!(trace.picture("crop-0-after").await.is_err());
+    assert!(trace.picture("crop-9-after").await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn small_pictures_show_what_changed() {
+async fn small_pictures_show_what_changed_and_are_waited_for() {
     let trace = Trace::default();
     let started = trace.begin("click", Value::Null);
     let canvas = |colour| Arc::new(Canvas::from_rgba(400, 300, &vec![colour; 400 * 300 * 4]));
     let regions = vec![Rect { x: 100, y: 100, width: 20, height: 20 }];
     let crops = Crops { before: canvas(0), after: canvas(255), regions, at: None };
-    crops.keep(&trace, started.id);
-    let entry = trace.read(&ReadTrace::default()).entries.remove(0);
-    let before = trace.picture(&entry.before.unwrap()).unwrap();
+    let pictures = started.observed(ActionTrace::default(), Some(crops)).unwrap();
+    let before = trace.picture(&pictures.before).await.unwrap();
     assert!(before.starts_with(&[0xff, 0xd8]));
-    assert!(trace.picture(&entry.after.unwrap()).is_ok());
+    assert!(trace.picture(&pictures.after).await.is_ok());
+    assert!(trace.picture("crop-99-after").await.is_err());
+    while !trace.shared.kept.lock().making.is_empty() {
+        sleep(Duration::from_millis(5)).await;
+    }
+    let entry = trace.read(&ReadTrace::default()).entries.remove(0);
+    assert_eq!((entry.before, entry.after), (Some(pictures.before), Some(pictures.after)));
 }
