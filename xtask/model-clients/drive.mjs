@@ -50,6 +50,12 @@ for (const model of models) {
   assert.equal(calling.choices[0].finish_reason, "tool_calls");
   assert.equal(JSON.parse(calling.choices[0].message.tool_calls[0].function.arguments).city, "Paris");
 
+  // Nothing in the words asks for a tool: only the choice does.
+  for (const tool_choice of ["required", { type: "function", function: { name: "weather" } }]) {
+    const chosen = await openai.chat.completions.create({ model, messages: hello, tools, tool_choice });
+    assert.equal(chosen.choices[0].message.tool_calls[0].function.name, "weather");
+  }
+
   const url = `data:image/png;base64,${picture}`;
   const look = [{ type: "text", text: "look" }, { type: "image_url", image_url: { url } }];
   const seen = await openai.chat.completions.create({ model, messages: [{ role: "user", content: look }] });
@@ -71,6 +77,10 @@ for (const model of models) {
   const input = [weather, ...turn.output, outcome];
   const after = await openai.responses.create({ model, input, tools: functions });
   assert.equal(after.output_text, "The tool said: rain");
+  for (const tool_choice of ["required", { type: "function", name: "weather" }]) {
+    const chosen = await openai.responses.create({ model, input: "hello", tools: functions, tool_choice });
+    assert.ok(chosen.output.some((item) => item.type === "function_call"));
+  }
   const parts = [{ type: "input_text", text: "look" }, { type: "input_image", image_url: url, detail: "auto" }];
   const viewed = await openai.responses.create({ model, input: [{ role: "user", content: parts }] });
   assert.ok(viewed.output_text.startsWith("I see a picture"));
@@ -80,15 +90,19 @@ for (const model of models) {
 
   const message = await anthropic.messages.create({ model, max_tokens: 100, messages: hello });
   assert.equal(message.content[0].text, expected);
-  const stream = anthropic.messages.stream({
-    model,
-    max_tokens: 100,
-    messages: [weather],
-    tools: [{ name: "weather", input_schema: schema }],
-  });
+  const uses = { model, max_tokens: 100, tools: [{ name: "weather", input_schema: schema }] };
+  const stream = anthropic.messages.stream({ ...uses, messages: [weather] });
   const final = await stream.finalMessage();
   assert.equal(final.stop_reason, "tool_use");
   assert.equal(final.content.at(-1).input.city, "Paris");
+  const returned = { type: "tool_result", tool_use_id: final.content.at(-1).id, content: "rain" };
+  const history = [weather, { role: "assistant", content: final.content }, { role: "user", content: [returned] }];
+  const told = await anthropic.messages.create({ ...uses, messages: history });
+  assert.equal(told.content[0].text, "The tool said: rain");
+  for (const tool_choice of [{ type: "any" }, { type: "tool", name: "weather" }]) {
+    const chosen = await anthropic.messages.create({ ...uses, messages: hello, tool_choice });
+    assert.equal(chosen.content.at(-1).name, "weather");
+  }
   const source = { type: "base64", media_type: "image/png", data: picture };
   const shown = [{ type: "image", source }, { type: "text", text: "look" }];
   const described = await anthropic.messages.create({
@@ -147,6 +161,19 @@ await assert.rejects(
   (error) => error instanceof OpenAI.BadRequestError && error.message.includes("No tool output found"),
 );
 console.log("  rules of vendors");
+
+const ids = [];
+for await (const { id } of openai.models.list()) ids.push(id);
+assert.ok(models.every((model) => ids.includes(model)));
+assert.equal((await openai.models.retrieve(models[0])).owned_by, "openai");
+const same = [];
+for await (const { id } of anthropic.models.list()) same.push(id);
+assert.ok(same.includes(models[1]));
+const embedding = { model: "gemini/gemini-embedding-001", input: ["a", "b"], encoding_format: "float" };
+const [, second] = (await openai.embeddings.create(embedding)).data;
+assert.equal(second.embedding.join(), "0.25,0.75");
+assert.equal((await anthropic.messages.countTokens({ model: models[1], messages: hello })).input_tokens, 17);
+console.log("  lists, embeddings, token counts");
 
 /** How many calls were recorded as failed or cancelled. */
 const failures = async () => {

@@ -61,6 +61,12 @@ def chat(model):
     said = OPENAI.chat.completions.create(model=model, messages=messages, tools=tools)
     check(said.choices[0].message.content == "The tool said: rain", said)
 
+    # Nothing in the words asks for a tool: only the choice does.
+    hello = [{"role": "user", "content": "hello"}]
+    for choice in ["required", {"type": "function", "function": {"name": "weather"}}]:
+        said = OPENAI.chat.completions.create(model=model, messages=hello, tools=tools, tool_choice=choice)
+        check(said.choices[0].message.tool_calls[0].function.name == "weather", said)
+
     image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE}"}}
     content = [{"type": "text", "text": "look"}, image]
     said = OPENAI.chat.completions.create(model=model, messages=[{"role": "user", "content": content}])
@@ -88,6 +94,9 @@ def responses(model):
     history += [{"type": "function_call_output", "call_id": call.call_id, "output": "rain"}]
     said = OPENAI.responses.create(model=model, input=history, tools=tools)
     check(said.output_text == "The tool said: rain", said)
+    for choice in ["required", {"type": "function", "name": "weather"}]:
+        said = OPENAI.responses.create(model=model, input="hello", tools=tools, tool_choice=choice)
+        check(any(item.type == "function_call" for item in said.output), said)
     image = {"type": "input_image", "image_url": f"data:image/png;base64,{PICTURE}", "detail": "auto"}
     content = [{"type": "input_text", "text": "look"}, image]
     said = OPENAI.responses.create(model=model, input=[{"role": "user", "content": content}])
@@ -119,6 +128,12 @@ def messages(model):
     history += [{"role": "assistant", "content": said.content}, {"role": "user", "content": [result]}]
     said = ANTHROPIC.messages.create(model=model, max_tokens=100, messages=history, tools=tools)
     check(said.content[0].text == "The tool said: rain", said)
+    hello = [{"role": "user", "content": "hello"}]
+    for choice in [{"type": "any"}, {"type": "tool", "name": "weather"}]:
+        said = ANTHROPIC.messages.create(
+            model=model, max_tokens=100, messages=hello, tools=tools, tool_choice=choice
+        )
+        check(said.stop_reason == "tool_use" and said.content[-1].name == "weather", said)
     source = {"type": "base64", "media_type": "image/png", "data": PICTURE}
     content = [{"type": "image", "source": source}, {"type": "text", "text": "look"}]
     said = ANTHROPIC.messages.create(

@@ -33,16 +33,8 @@ const TRIES: u32 = 3;
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// The first wait for a provider that does not say how long.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// Tokens of an answer that are reserved if the client sets no limit.
-const USUAL_OUTPUT: u64 = 4096;
-/// Limits of what is reserved, so that sums stay numbers. Providers refuse more.
-const MOST_RESERVED: u64 = 1 << 32;
-const MOST_ANSWERS: u64 = 1 << 10;
 /// Most tokens of an answer that a client of another family did not limit.
 const MOST_OUTPUT: u64 = 32_000;
-/// Fields of a request with what a model reads.
-const READ: [&str; 7] =
-    ["messages", "input", "system", "instructions", "tools", "contents", "systemInstruction"];
 
 /// A request in the words of its provider.
 struct Prepared {
@@ -83,7 +75,7 @@ impl Gateway {
         let salt = random()?;
         let prepared = prepare(asked, provider, id, facts.as_ref(), salt)?;
         let key = self.key(&asked.caller, provider).await?;
-        let estimated_input = estimated_input(&asked.body);
+        let estimated_input = estimate::of_input(&asked.body);
         let name = format!("{salt:016x}");
         let attempt = Attempt {
             asked,
@@ -181,14 +173,8 @@ impl Gateway {
     async fn meter(&self, attempt: &Attempt<'_>) -> Result<Meter, GatewayError> {
         let Attempt { asked, provider, id, facts, estimated_input, .. } = attempt;
         let caller = asked.caller.subject.as_str();
-        let asked_output = ["max_tokens", "max_completion_tokens", "max_output_tokens"]
-            .iter()
-            .find_map(|name| asked.body.value(name)?.as_u64())
-            .map(|tokens| tokens.min(MOST_RESERVED));
-        let most = facts.as_ref().and_then(|facts| facts.max_output).unwrap_or(USUAL_OUTPUT);
-        let answers =
-            asked.body.value("n").and_then(|n| n.as_u64()).unwrap_or(1).clamp(1, MOST_ANSWERS);
-        let output = asked_output.unwrap_or(USUAL_OUTPUT.min(most)).saturating_mul(answers);
+        let most = facts.as_ref().and_then(|facts| facts.max_output);
+        let output = estimate::of_answers(&asked.body, most);
         let usage = Usage { input: *estimated_input, output, ..Usage::default() };
         let claim = Claim {
             caller,
@@ -366,7 +352,10 @@ fn prepare(
     let max_output = facts.and_then(|facts| facts.max_output).map(|most| most.min(MOST_OUTPUT));
     let to = Target { model: &model, max_output, quirks: provider.quirks };
     let body = schemas.write(&family.write_request(&request, to)?);
-    let (headers, passes, ignored) = (HeaderMap::new(), false, request.ignored);
+    let mut ignored: Vec<String> =
+        request.ignored.iter().map(|name| name.escape_default().to_string()).collect();
+    ignored.extend(family.unsaid(&request, asked.family));
+    let (headers, passes) = (HeaderMap::new(), false);
     let with_usage = request.stream_usage;
     Ok(Prepared { family, path, body, headers, passes, with_usage, ignored })
 }
@@ -395,11 +384,6 @@ fn passed(asked: &ModelRequest, provider: &Provider, model: &str) -> Body {
         body.set("stream_options", &options);
     }
     body
-}
-
-/// Tokens of what the model reads.
-pub(crate) fn estimated_input(body: &Body) -> u64 {
-    READ.iter().filter_map(|name| body.value(name)).map(|it| estimate::of_request(&it)).sum()
 }
 
 /// A number that nobody can guess.

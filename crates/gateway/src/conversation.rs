@@ -271,6 +271,14 @@ impl Request {
 }
 
 impl Turn {
+    /// The pictures and documents of the turn itself.
+    pub fn media(&self) -> impl Iterator<Item = &Media> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Media(media) => Some(media),
+            _ => None,
+        })
+    }
+
     /// The results of functions, then the rest: vendors want results first.
     pub fn outcomes_first(&self) -> (Vec<&Outcome>, Vec<&Part>) {
         let (mut outcomes, mut rest) = (Vec::new(), Vec::new());

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     Invalid, Malformed, chat,
     chat::Quirks,
-    conversation::{Delta, Reply, Request, Usage},
+    conversation::{Delta, Format, Media, Reply, Request, Role, Turn, Usage},
     gemini, json, messages, responses,
     sse::Event,
 };
@@ -46,6 +46,49 @@ pub struct Target<'a> {
     pub max_output: Option<u64>,
     /// How its provider differs.
     pub quirks: Quirks,
+}
+
+/// A part of a request that a family of providers has no words for, and that does not change what the answer means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unsaid {
+    /// JSON without a schema.
+    Json,
+    /// One call at a time.
+    SingleCalls,
+    /// Arguments that have to follow their schema.
+    StrictTools,
+    /// Names of documents.
+    FileNames,
+    /// Pictures of the model.
+    OwnMedia,
+}
+
+impl Unsaid {
+    /// What a client calls it.
+    fn field(self, client: Family) -> &'static str {
+        let (chat, responses, messages) = match self {
+            Self::Json => ("response_format", "text.format", "output_config.format"),
+            Self::SingleCalls => (
+                "parallel_tool_calls",
+                "parallel_tool_calls",
+                "tool_choice.disable_parallel_tool_use",
+            ),
+            Self::StrictTools => ("tools.function.strict", "tools.strict", "tools.strict"),
+            Self::FileNames => (
+                "messages.content.file.filename",
+                "input.content.filename",
+                "messages.content.title",
+            ),
+            Self::OwnMedia => {
+                ("messages.content.image_url", "input.content.image_url", "messages.content.source")
+            }
+        };
+        match client {
+            Family::Chat => chat,
+            Family::Responses => responses,
+            Family::Messages | Family::Gemini => messages,
+        }
+    }
 }
 
 impl Family {
@@ -94,6 +137,37 @@ impl Family {
             Self::Messages => Ok(messages::request::write(request, to.model, to.max_output)),
             Self::Gemini => gemini::request::write(request, to.model),
         }
+    }
+
+    /// Fields of a client's request that this family has no words for, as the client calls them.
+    pub fn unsaid(self, request: &Request, client: Self) -> Vec<String> {
+        let mut said: Vec<(Unsaid, bool)> = Vec::new();
+        let media = |wanted: fn(&Turn, &Media) -> bool| {
+            request.turns.iter().any(|turn| turn.media().any(|media| wanted(turn, media)))
+        };
+        match self {
+            Self::Messages => {
+                said.push((Unsaid::Json, request.format == Some(Format::Json)));
+            }
+            Self::Gemini => {
+                let tools = &request.tools;
+                let single = request.parallel_tools == Some(false) && !tools.is_empty();
+                let strict = tools.iter().any(|tool| tool.strict == Some(true));
+                let named = |_: &Turn, media: &Media| {
+                    media.is_document() && matches!(media, Media::Data { name: Some(_), .. })
+                };
+                said.push((Unsaid::SingleCalls, single));
+                said.push((Unsaid::StrictTools, strict));
+                said.push((Unsaid::FileNames, media(named)));
+            }
+            Self::Chat => {
+                let own = |turn: &Turn, _: &Media| turn.role == Role::Assistant;
+                said.push((Unsaid::OwnMedia, media(own)));
+            }
+            Self::Responses => {}
+        }
+        let unsaid = said.into_iter().filter(|(_, asked)| *asked);
+        unsaid.map(|(unsaid, _)| unsaid.field(client).to_owned()).collect()
     }
 
     /// Reads a provider's reply. `id` names what has no id.

@@ -113,3 +113,48 @@ impl Fields {
         self.map.into_iter().map(|(name, _)| name).collect()
     }
 }
+
+/// Fields inside of a body that nothing reads, by their paths without positions in lists. `known` lists the paths that
+/// are read; `.*` at the end stands for everything inside.
+pub fn unread(body: &Value, known: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    let Value::Object(fields) = body else { return found };
+    for (name, value) in fields {
+        let inside = format!("{name}.");
+        if known.iter().any(|path| path.starts_with(&inside)) {
+            unread_in(value, name, known, &mut found);
+        }
+    }
+    found
+}
+
+fn unread_in(value: &Value, path: &str, known: &[&str], found: &mut Vec<String>) {
+    let fields = match value {
+        Value::Object(fields) => fields,
+        Value::Array(items) => {
+            return items.iter().for_each(|item| unread_in(item, path, known, found));
+        }
+        _ => return,
+    };
+    for (name, value) in fields.iter().filter(|(name, value)| asks(name, value)) {
+        let at = format!("{path}.{name}");
+        let is = |own: &&&str| own.strip_suffix(".*").unwrap_or(own) == at;
+        match known.iter().find(is) {
+            Some(own) if own.ends_with(".*") => {}
+            Some(_) => unread_in(value, &at, known, found),
+            None if found.contains(&at) => {}
+            None => found.push(at),
+        }
+    }
+}
+
+/// Whether a field asks for something: empty values and the usual detail of pictures do not.
+fn asks(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::String(text) => !(text.is_empty() || (name == "detail" && text == "auto")),
+        Value::Bool(_) | Value::Number(_) => true,
+    }
+}

@@ -23,6 +23,7 @@ mod gateway;
 pub mod gemini;
 mod invalid;
 pub mod json;
+mod known;
 pub mod messages;
 mod meter;
 mod model_id;

@@ -10,10 +10,10 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::{
     Family, Invalid, Malformed,
-    attempt::estimated_input,
     budget::Claim,
     conversation::Usage,
     error::GatewayError,
+    estimate,
     gateway::{Answer, Gateway, MODEL, ModelRequest},
     gemini::embeddings,
     json::count,
@@ -48,7 +48,7 @@ impl Gateway {
                 ("/embeddings".to_owned(), body.bytes())
             }
         };
-        let tokens = estimated_input(&asked.body);
+        let tokens = estimate::of_input(&asked.body);
         let mut meter = self.small_meter(&asked, &id, provider, tokens).await?;
         let sent = self.send_whole(&asked, provider, &path, body).await;
         let read = sent.and_then(|body| {
@@ -85,7 +85,7 @@ impl Gateway {
         let id = self.wanted(&asked.body)?;
         let provider = self.provider(&id)?;
         if provider.families.first() != Some(&Family::Messages) {
-            let tokens = estimated_input(&asked.body);
+            let tokens = estimate::of_input(&asked.body);
             return Ok(Answer::json(StatusCode::OK, json!({ "input_tokens": tokens }).to_string()));
         }
         let mut body = asked.body.clone();

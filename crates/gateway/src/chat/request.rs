@@ -9,7 +9,8 @@ use crate::{
         Call, Format, Function, Media, Outcome, Part, Request, Role, ToolChoice, Turn, arguments,
         stop_texts,
     },
-    json::{Fields, field, list, owned, text},
+    json::{Fields, field, list, owned, text, unread},
+    known,
 };
 
 /// What cannot be translated and must not be dropped.
@@ -50,6 +51,7 @@ pub fn read(body: &Value) -> Result<Request, Invalid> {
     let options = fields.take("stream_options").unwrap_or_default();
     request.stream_usage = options.get("include_usage") == Some(&Value::Bool(true));
     request.ignored = fields.ignored();
+    request.ignored.extend(unread(body, known::CHAT));
     Ok(request)
 }
 
@@ -70,8 +72,16 @@ fn read_message(request: &mut Request, message: &Value, at: &str) -> Result<(), 
             }
         }
         "assistant" => {
+            for name in ["function_call", "audio"] {
+                if field(message, name).is_some() {
+                    return Err(Invalid::untranslatable(&format!("{at}.{name}")));
+                }
+            }
             for part in read_content(content, at)? {
                 request.say(Role::Assistant, part);
+            }
+            if let Some(refusal) = text(message, "refusal").filter(|it| !it.is_empty()) {
+                request.say(Role::Assistant, Part::Text(refusal.to_owned()));
             }
             for call in list(message, "tool_calls") {
                 request.say(Role::Assistant, Part::Call(read_call(call, at)?));

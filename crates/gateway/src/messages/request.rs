@@ -8,7 +8,8 @@ use crate::{
     conversation::{
         Call, Format, Function, Media, Outcome, Part, Request, Role, ToolChoice, Turn, stop_texts,
     },
-    json::{Fields, field, owned, text},
+    json::{Fields, field, owned, text, unread},
+    known,
 };
 
 /// Tokens of an answer, if neither the client nor the table of models limits them.
@@ -41,24 +42,22 @@ pub fn read(body: &Value) -> Result<Request, Invalid> {
         let single = choice.get("disable_parallel_tool_use").and_then(Value::as_bool);
         request.parallel_tools = single.map(|single| !single);
     }
-    if let Some(output) = fields.take("output_config") {
-        if let Some(format) = field(&output, "format") {
-            let schema = field(format, "schema").cloned();
-            let schema = schema
-                .ok_or_else(|| Invalid::new("output_config.format", "the schema is missing"))?;
-            let (name, strict) = (String::new(), Some(true));
-            request.format = Some(Format::Schema { name, schema, strict });
-        }
-        if field(&output, "effort").is_some() {
-            request.ignored.push("output_config.effort".to_owned());
-        }
+    if let Some(output) = fields.take("output_config")
+        && let Some(format) = field(&output, "format")
+    {
+        let schema = field(format, "schema").cloned();
+        let schema =
+            schema.ok_or_else(|| Invalid::new("output_config.format", "the schema is missing"))?;
+        let (name, strict) = (String::new(), Some(true));
+        request.format = Some(Format::Schema { name, schema, strict });
     }
     request.max_tokens = fields.count("max_tokens")?;
     request.temperature = fields.number("temperature")?;
     request.top_p = fields.number("top_p")?;
     request.stop = stop_texts(fields.take("stop_sequences"))?;
     request.stream = fields.flag("stream")?.unwrap_or_default();
-    request.ignored.extend(fields.ignored());
+    request.ignored = fields.ignored();
+    request.ignored.extend(unread(body, known::MESSAGES));
     Ok(request)
 }
 
@@ -178,7 +177,7 @@ pub fn write(request: &Request, model: &str, most: Option<u64>) -> Value {
         set("tool_choice", choice);
     }
     match &request.format {
-        // Clients of OpenAI have to ask for JSON in words as well.
+        // Clients of OpenAI have to ask for JSON in words as well. It is named as ignored.
         None | Some(Format::Json) => {}
         Some(Format::Schema { schema, .. }) => {
             set("output_config", json!({ "format": { "type": "json_schema", "schema": schema } }));
@@ -242,7 +241,12 @@ fn write_media(media: &Media) -> Value {
         }
         Media::Url(url) => json!({ "type": "url", "url": url }),
     };
-    json!({ "type": kind, "source": source })
+    match media {
+        Media::Data { name: Some(name), .. } if media.is_document() => {
+            json!({ "type": kind, "source": source, "title": name })
+        }
+        _ => json!({ "type": kind, "source": source }),
+    }
 }
 
 fn write_tool(tool: &Function) -> Value {

@@ -6,7 +6,8 @@ use crate::{
     Invalid,
     chat::request::{no_parameters, read_choice, read_schema, write_choice},
     conversation::{Call, Format, Function, Media, Outcome, Part, Request, Role, Turn, arguments},
-    json::{Fields, field, owned, text},
+    json::{Fields, field, owned, text, unread},
+    known,
 };
 
 /// What cannot be translated and must not be dropped: most of it refers to what OpenAI stores.
@@ -52,6 +53,7 @@ pub fn read(body: &Value) -> Result<Request, Invalid> {
     request.stream = fields.flag("stream")?.unwrap_or_default();
     request.stream_usage = true;
     request.ignored = fields.ignored();
+    request.ignored.extend(unread(body, known::RESPONSES));
     Ok(request)
 }
 
