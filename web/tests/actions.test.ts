@@ -54,6 +54,15 @@ it("folds what is asked again and again into one line, but no two clicks", () =>
   expect(linesOf([action("windows"), refused])).toHaveLength(2);
 });
 
+it("does not fold what agents with different labels did", () => {
+  const of = (label?: string): ActionRecord => {
+    const one = action("windows");
+    return label === undefined ? one : { ...one, by: { ...one.by, label } };
+  };
+  const lines = linesOf([of("invoices"), of("invoices"), of("mail"), of()]);
+  expect(lines.map(({ action: { by }, times }) => [by.label, times])).toEqual([["invoices", 2], ["mail", 1], [undefined, 1]]);
+});
+
 it("says where, or how much", () => {
   expect(whereOf(action("file_upload", { path: "a.txt", size: 1536 }))).toBe("1.5 KiB");
   expect(whereOf(action("file_upload", { path: "a.txt" }))).toBe("");

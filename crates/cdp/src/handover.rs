@@ -16,7 +16,7 @@ const MAX_SETTINGS: usize = 4096;
 const MAX_BYTES: usize = 1 << 20;
 
 /// Calls that set something, and the calls that undo them: method and parameters.
-const SETTINGS: [(&str, &str, &str); 22] = [
+const SETTINGS: [(&str, &str, &str); 25] = [
     ("Debugger.enable", "Debugger.setSkipAllPauses", r#"{"skip":true}"#),
     ("Debugger.setSkipAllPauses", "Debugger.setSkipAllPauses", r#"{"skip":true}"#),
     ("Emulation.setCPUThrottlingRate", "Emulation.setCPUThrottlingRate", r#"{"rate":1}"#),
@@ -36,6 +36,7 @@ const SETTINGS: [(&str, &str, &str); 22] = [
         "Emulation.setScriptExecutionDisabled",
         r#"{"value":false}"#,
     ),
+    ("Emulation.setUserAgentOverride", "Emulation.setUserAgentOverride", r#"{"userAgent":""}"#),
     ("Emulation.setVirtualTimePolicy", "Emulation.setVirtualTimePolicy", r#"{"policy":"advance"}"#),
     ("Fetch.enable", "Fetch.disable", "{}"),
     ("Input.setIgnoreInputEvents", "Input.setIgnoreInputEvents", r#"{"ignore":false}"#),
@@ -56,7 +57,9 @@ const SETTINGS: [(&str, &str, &str); 22] = [
         r#"{"offline":false,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}"#,
     ),
     ("Network.setBlockedURLs", "Network.setBlockedURLs", r#"{"urls":[]}"#),
+    ("Network.setExtraHTTPHeaders", "Network.setExtraHTTPHeaders", r#"{"headers":{}}"#),
     ("Network.setRequestInterception", "Network.setRequestInterception", r#"{"patterns":[]}"#),
+    ("Network.setUserAgentOverride", "Network.setUserAgentOverride", r#"{"userAgent":""}"#),
     ("Overlay.setInspectMode", "Overlay.setInspectMode", r#"{"mode":"none","highlightConfig":{}}"#),
     (
         "Page.setInterceptFileChooserDialog",
@@ -286,6 +289,24 @@ mod tests {
         assert_eq!(methods(&settings.redo()), ["WebAuthn.enable", "Network.overrideNetworkState"]);
         settings.call(&page, "WebAuthn.disable", "{}", false).unwrap();
         assert_eq!(methods(&settings.redo()), ["Network.overrideNetworkState"]);
+    }
+
+    #[test]
+    fn requests_of_a_person_have_no_headers_of_a_client() {
+        let mut settings = Settings::default();
+        let page = SessionId::from("page");
+        let headers = r#"{"headers":{"Authorization":"Bearer agent"}}"#;
+        let agent = r#"{"userAgent":"agent","acceptLanguage":"fr"}"#;
+        for (method, params, undone) in [
+            ("Network.setExtraHTTPHeaders", headers, r#"{"headers":{}}"#),
+            ("Network.setUserAgentOverride", agent, r#"{"userAgent":""}"#),
+            ("Emulation.setUserAgentOverride", agent, r#"{"userAgent":""}"#),
+        ] {
+            assert_eq!(settings.call(&page, method, params, false), Ok(CallHandling::Pass));
+            assert_eq!(settings.undo().last().unwrap(), &step(&page, method, undone));
+            assert_eq!(settings.redo().last().unwrap(), &step(&page, method, params));
+            assert_eq!(settings.call(&page, method, params, true), Ok(CallHandling::Later));
+        }
     }
 
     #[test]

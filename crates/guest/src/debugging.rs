@@ -63,7 +63,7 @@ pub async fn serve(
                 }
                 continue;
             }
-            handover::named_in(text);
+            handover::page_in(text);
             if client.send(text).await.is_err() {
                 return;
             }

@@ -16,9 +16,12 @@ use std::{
 };
 
 use helmdeck_task::block_in_place;
-use helmdeck_wire::file::{FileKind, HomePath};
+use helmdeck_wire::{
+    ErrorBody, ErrorCode,
+    file::{FileKind, HomePath},
+};
 use rustix::{
-    fs::{AtFlags, CWD, FileType, OFlags, fstat, linkat},
+    fs::{AtFlags, CWD, Dir, FileType, OFlags, fstat, linkat},
     io::Errno,
 };
 use serde_json::Value;
@@ -30,13 +33,15 @@ use crate::{
     nest::{HANDED_OVER, HOME, is_mount, is_shared},
 };
 
+/// Limit on files and folders of an upload.
+const MAX_UPLOAD: usize = 10_000;
 /// Limit on files beside and below a page that are handed over with it.
 const MAX_FILES: usize = 1000;
 /// Limit on the depth of those files.
 const MAX_DEPTH: usize = 8;
 /// How often changed or removed files are cleaned up.
 const TIDY_PAUSE: Duration = Duration::from_secs(2);
-/// Longer messages of the debugging protocol are not searched for files.
+/// Longer messages of the debugging protocol are not searched for an address.
 const MAX_MESSAGE: usize = 1 << 20;
 
 /// Opening a pipe without a writer must not block.
@@ -65,33 +70,73 @@ pub fn page(url: &str) -> Result<(), GuestError> {
     })
 }
 
-/// Hands over the files named in a message of the debugging protocol. For other files, the browser
-/// reports the error.
-pub fn named_in(message: &str) {
-    let names_files = message.contains("\"files\"") || message.contains("file:");
-    if !names_files || message.len() > MAX_MESSAGE {
+/// Hands over the page named in a message of the debugging protocol. For other addresses, the
+/// browser reports the error.
+pub fn page_in(message: &str) {
+    if message.len() > MAX_MESSAGE || !message.contains("file:") {
         return;
     }
     let Ok(message) = serde_json::from_str::<Value>(message) else { return };
-    let Some(params) = message.get("params") else { return };
-    let files = params.get("files").or_else(|| params.get("data")?.get("files"));
-    for path in files.and_then(Value::as_array).into_iter().flatten().take(MAX_FILES) {
-        let inside = path.as_str().and_then(|path| path.strip_prefix(HOME)?.strip_prefix('/'));
-        if let Some(path) = inside.and_then(|path| HomePath::parse(path).ok()) {
-            let _ = page_or_file(&path);
-        }
-    }
-    if let Some(url) = params.get("url").and_then(Value::as_str) {
+    if let Some(url) = message.pointer("/params/url").and_then(Value::as_str) {
         let _ = page(url);
     }
 }
 
-/// A file input may take a whole folder.
-fn page_or_file(path: &HomePath) -> Result<(), GuestError> {
-    match file(path) {
-        Err(_) => page(&format!("file://{HOME}/{path}")),
-        linked => linked,
+/// Hands over the files and folders of an upload, given by their paths in the home, with
+/// everything in these folders.
+pub fn upload<'a>(paths: impl Iterator<Item = &'a str>) -> Result<(), GuestError> {
+    let mut all: Vec<String> = paths.map(str::to_owned).collect();
+    let mut next = 0;
+    block_in_place(|| {
+        while let Some(path) = all.get(next) {
+            next += 1;
+            if all.len() > MAX_UPLOAD {
+                let message = format!(
+                    "the upload has more than {MAX_UPLOAD} files and folders: use an archive"
+                );
+                let body = ErrorBody::new(ErrorCode::InvalidInput, message);
+                return Err(GuestError::Refused(body));
+            }
+            let path = HomePath::parse(path)
+                .map_err(|why| ErrorBody::new(ErrorCode::InvalidPath, format!("{path}: {why}")))
+                .map_err(GuestError::Refused)?;
+            let below = one_of_upload(&path).map_err(|errno| files::refusal(errno, &path))?;
+            all.extend(below);
+        }
+        Ok(())
+    })
+}
+
+/// Hands over a file, or a folder without its content. Returns the paths of the content.
+fn one_of_upload(path: &HomePath) -> Result<Vec<String>, Errno> {
+    let path = path.as_str();
+    let found = files::open(path, LOOK)?;
+    if FileType::from_raw_mode(fstat(&found)?.st_mode) != FileType::Directory {
+        return link(path).map(|()| Vec::new());
     }
+    if is_shared(path) {
+        return Ok(Vec::new());
+    }
+    let errno = |error: io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
+    target_folder(path).map_err(errno)?;
+    let mut below = Vec::new();
+    for found in Dir::new(found)? {
+        let found = found?;
+        let name = found.file_name().to_string_lossy();
+        let path = if path.is_empty() { name.to_string() } else { format!("{path}/{name}") };
+        match found.file_type() {
+            _ if matches!(&*name, "." | "..") || is_mount(&path) => {}
+            FileType::RegularFile | FileType::Directory => below.push(path),
+            // It may lead out, to a folder or nowhere.
+            FileType::Symlink => drop(link(&path)),
+            // Pipes and sockets are not files.
+            _ => {}
+        }
+        if below.len() > MAX_UPLOAD {
+            break;
+        }
+    }
+    Ok(below)
 }
 
 /// Removes the links of files that were removed from the home, for the life of the guest, to free
@@ -238,6 +283,12 @@ fn decoded(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_upload_above_its_limit_is_refused_with_the_limit() {
+        let refused = upload(vec!["a"; MAX_UPLOAD + 1].into_iter()).unwrap_err();
+        assert!(refused.to_string().contains("10000"), "{refused}");
+    }
 
     #[test]
     fn file_addresses_in_the_home_map_to_paths() {

@@ -10,9 +10,9 @@ use rustix::{
     io::Errno,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
-use crate::{files, nest::HOME};
+use crate::{files, handover, nest::HOME};
 
 /// The protocol's error code for failed calls.
 const SERVER_ERROR: i64 = -32000;
@@ -24,9 +24,12 @@ const MAX_EVENT: usize = 64 << 10;
 /// The downloads of one client.
 pub struct Downloads {
     download_files: Arc<DownloadFiles>,
-    /// Suggested names by number.
-    begun: VecDeque<(String, String)>,
+    /// Suggested names by the protocol's domain and number. A client may get the events of both
+    /// domains, for all pages and for one.
+    begun: VecDeque<(Key, String)>,
 }
+
+type Key = (String, String);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -44,27 +47,31 @@ impl Downloads {
     /// Replaces the message that a download is complete. The file has its final name by then, and
     /// the new message contains it.
     pub fn settled(&mut self, message: &str) -> Option<String> {
-        if message.len() > MAX_EVENT || !message.contains("\"Browser.download") {
+        let is_download =
+            ["\"Browser.download", "\"Page.download"].iter().any(|it| message.contains(it));
+        if message.len() > MAX_EVENT || !is_download {
             return None;
         }
         let mut event: Value = serde_json::from_str(message).ok()?;
-        match event.get("method")?.as_str()? {
-            "Browser.downloadWillBegin" => {
+        let (domain, what) = event.get("method")?.as_str()?.split_once('.')?;
+        let domain = domain.to_owned();
+        match what {
+            "downloadWillBegin" => {
                 let begun = Begun::deserialize(event.get("params")?).ok()?;
                 if self.begun.len() >= MOST_AT_ONCE {
                     self.begun.pop_front();
                 }
-                self.begun.push_back((begun.guid, begun.suggested_filename));
+                self.begun.push_back(((domain, begun.guid), begun.suggested_filename));
                 None
             }
-            "Browser.downloadProgress" => {
+            "downloadProgress" => {
                 let params = event.get_mut("params")?;
-                let guid = params.get("guid")?.as_str()?;
-                let place = self.begun.iter().position(|(known, _)| known == guid)?;
+                let key = (domain, params.get("guid")?.as_str()?.to_owned());
+                let place = self.begun.iter().position(|(known, _)| *known == key)?;
                 if params.get("state")? == "inProgress" {
                     return None;
                 }
-                let (guid, name) = self.begun.remove(place)?;
+                let ((_, guid), name) = self.begun.remove(place)?;
                 if params.get("state")? != "completed" {
                     return None;
                 }
@@ -77,32 +84,65 @@ impl Downloads {
     }
 }
 
-/// The error for a client that uploads a file which is not in the session. Chromium would accept
-/// the path and send an empty file.
+/// Hands the files of an upload over to the browser. Returns the error for a client that names
+/// files which are not in the session, or too many: Chromium would accept the paths and send empty
+/// files.
 pub fn refused_upload(text: &str) -> Option<String> {
+    let message = ClientMessage::at(text).ok()?;
+    let paths = uploaded(&message)?;
+    let missing = paths.iter().flatten().find_map(|path| Some((path, missing(path)?)));
+    let why = match (missing, paths.as_deref()) {
+        (Some((path, why)), _) => format!(
+            "{path}: {why}; put the file into the session first (PUT \
+             /api/v1/sessions/ID/files/NAME, then {HOME}/NAME), or connect through `helmdeck cdp`, \
+             which uploads files of your machine"
+        ),
+        (None, Some(paths)) => {
+            handover::upload(paths.iter().filter_map(|path| inside(path))).err()?.to_string()
+        }
+        (None, None) => "files: expected a list of paths".to_owned(),
+    };
+    Some(refusal(Some(message.id), message.session_id.as_deref(), SERVER_ERROR, &why))
+}
+
+/// The paths in a message that uploads files: `None` for other messages, `Some(None)` if they
+/// cannot be parsed.
+fn uploaded(message: &ClientMessage<'_>) -> Option<Option<Vec<String>>> {
     #[derive(Deserialize)]
-    struct Upload {
+    struct Chosen {
         #[serde(default)]
         files: Vec<String>,
     }
-    let message = ClientMessage::at(text).ok()?;
-    if message.method != "DOM.setFileInputFiles" {
-        return None;
+    #[derive(Deserialize)]
+    struct Dropped {
+        #[serde(default)]
+        data: DragData,
     }
-    let upload: Upload = serde_json::from_str(message.params?.get()).ok()?;
-    let missing = upload.files.iter().find_map(|path| Some((path, missing(path)?)));
-    let (path, why) = missing?;
-    let why = format!(
-        "{path}: {why}; put the file into the session first (PUT \
-         /api/v1/sessions/ID/files/NAME, then {HOME}/NAME), or connect through `helmdeck cdp`, \
-         which uploads files of your machine"
-    );
-    Some(refusal(Some(message.id), message.session_id.as_deref(), SERVER_ERROR, &why))
+    #[derive(Default, Deserialize)]
+    struct DragData {
+        #[serde(default)]
+        files: Vec<String>,
+    }
+    let params = message.params.map_or("{}", RawValue::get);
+    match &*message.method {
+        "DOM.setFileInputFiles" => {
+            Some(serde_json::from_str::<Chosen>(params).ok().map(|chosen| chosen.files))
+        }
+        "Input.dispatchDragEvent" => {
+            Some(serde_json::from_str::<Dropped>(params).ok().map(|dropped| dropped.data.files))
+        }
+        _ => None,
+    }
+}
+
+/// The part of a path below the home.
+fn inside(path: &str) -> Option<&str> {
+    path.strip_prefix(HOME)?.strip_prefix('/')
 }
 
 /// Why a path is not a file or folder in the home.
 fn missing(path: &str) -> Option<String> {
-    let Some(inside) = path.strip_prefix(HOME).and_then(|rest| rest.strip_prefix('/')) else {
+    let Some(inside) = inside(path) else {
         return Some(format!("not below {HOME}, the session's home"));
     };
     let found = block_in_place(|| {
@@ -123,22 +163,56 @@ mod tests {
 
     #[test]
     fn uploads_of_files_outside_the_session_are_refused() {
-        let ask = |files: &str| {
-            let text = format!(
-                r#"{{"id":7,"sessionId":"S","method":"DOM.setFileInputFiles","params":{{"files":{files}}}}}"#
-            );
-            refused_upload(&text).map(|answer| serde_json::from_str::<Value>(&answer).unwrap())
+        let ask = |method: &str, params: Value| {
+            let call = json!({ "id": 7, "sessionId": "S", "method": method, "params": params });
+            let answer = refused_upload(&call.to_string())?;
+            Some(serde_json::from_str::<Value>(&answer).unwrap())
+        };
+        let choose = |files: Value| ask("DOM.setFileInputFiles", json!({ "files": files }));
+        let drop = |files: Value| {
+            let data = json!({ "items": [], "files": files, "dragOperationsMask": 1 });
+            let drop = json!({ "type": "drop", "x": 1, "y": 1, "data": data });
+            ask("Input.dispatchDragEvent", drop)
         };
         for path in ["/etc/passwd", "relative.txt", "C:\\a.txt", "/home/agentx/a"] {
-            let answer = ask(&json!([path]).to_string()).unwrap();
-            assert_eq!((&answer["id"], &answer["sessionId"]), (&json!(7), &json!("S")));
-            let message = answer["error"]["message"].as_str().unwrap();
-            assert!(message.contains(path) && message.contains("helmdeck cdp"), "{message}");
+            for answer in [choose(json!([path])), drop(json!([path]))] {
+                let answer = answer.unwrap();
+                assert_eq!((&answer["id"], &answer["sessionId"]), (&json!(7), &json!("S")));
+                let message = answer["error"]["message"].as_str().unwrap();
+                assert!(message.contains(path) && message.contains("helmdeck cdp"), "{message}");
+            }
         }
-        assert_eq!(ask("[]"), None);
+        assert_eq!((choose(json!([])), drop(json!([]))), (None, None));
+        let without = json!({ "type": "drop", "x": 1, "y": 1, "data": { "items": [] } });
+        assert_eq!(ask("Input.dispatchDragEvent", without), None);
+        for answer in [choose(json!("/etc/passwd")), drop(json!([1]))] {
+            assert!(answer.unwrap()["error"]["message"].as_str().unwrap().contains("list"));
+        }
         assert_eq!(
             refused_upload(r#"{"id":7,"method":"DOM.focus","params":{"files":["x"]}}"#),
             None
         );
+    }
+
+    #[test]
+    fn downloads_have_their_names_in_the_events_of_the_browser_and_of_a_page() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("Downloads");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("a-1"), "").unwrap();
+        let files = Arc::new(DownloadFiles::new(home.path().to_owned()));
+        // The browser's events go to one connection, and those of the page to another.
+        for domain in ["Page", "Browser"] {
+            let mut downloads = Downloads::new(Arc::clone(&files));
+            let mut hear = |what: &str, params: Value| {
+                let event = json!({ "method": format!("{domain}.{what}"), "params": params });
+                downloads.settled(&event.to_string())
+            };
+            let begun = json!({ "guid": "a-1", "suggestedFilename": "r.pdf", "url": "" });
+            assert_eq!(hear("downloadWillBegin", begun), None);
+            let told = hear("downloadProgress", json!({ "guid": "a-1", "state": "completed" }));
+            let told: Value = serde_json::from_str(&told.unwrap()).unwrap();
+            assert_eq!(told["params"]["filePath"], json!(folder.join("r.pdf")));
+        }
     }
 }

@@ -185,6 +185,7 @@ function repeats(before: ActionRecord, now: ActionRecord): boolean {
     now.outcome === before.outcome &&
     now.by.kind === before.by.kind &&
     now.by.subject === before.by.subject &&
+    now.by.label === before.by.label &&
     whereOf(now) === "" &&
     whatOf(now) === whatOf(before)
   );

@@ -64,7 +64,7 @@ const REQUIRED: [&str; 80] = [
 
 /// The toolchain that README requires, what `cargo xtask clients` installs itself, our own binary
 /// under its names, programs of people whose scripts are ours, and names of missing programs in tests.
-const OURS: [&str; 17] = [
+const OURS: [&str; 18] = [
     "cargo",
     "cargo-nextest",
     "chromium-browser",
@@ -74,6 +74,7 @@ const OURS: [&str; 17] = [
     "docker",
     "google-chrome",
     "helmdeck",
+    "no-such",
     "no-such-program",
     // `scripts/web.sh` fetches them if they are missing.
     "node",

@@ -3,9 +3,12 @@
 use super::shell;
 
 /// What precedes the name of a program. Add new functions that start programs by name here.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 19] = [
     "Command::new(",
     "program: ",
+    "let program = ",
+    "PROGRAM: &str = ",
+    "PROGRAMS: [&str; 2] = ",
     "managed_by(",
     "screen(",
     "made_by(",
@@ -101,4 +104,19 @@ fn read(text: &str) -> Option<(String, &str)> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn programs_in_variables_and_constants_are_found() {
+        for (text, program) in [
+            ("let program = \"chromium\";", "chromium"),
+            ("const PROGRAM: &str = \"/usr/bin/tesseract\";", "/usr/bin/tesseract"),
+            ("const PROGRAMS: [&str; 2] = [\"X0tigervnc\", \"x0vncserver\"];", "X0tigervnc"),
+        ] {
+            assert_eq!(super::started(text), [(1, program.to_owned())]);
+        }
+        assert!(super::started("const PROGRAM: &str = include_str!(\"a.py\");").is_empty());
+    }
 }
