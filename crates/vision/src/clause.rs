@@ -1,15 +1,32 @@
 //! What an instruction asks for, clause by clause, as far as it can be checked without a model.
 
+#[cfg(test)]
+mod tests;
+
+use helmdeck_wire::pointer::Direction;
+
 use crate::{
     element::{Element, element},
     keys,
 };
 
-/// One thing that an instruction asks for.
+/// One thing that an instruction asks for. What a part says besides is never dropped: then it is [`Clause::Other`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Clause {
     /// Use an element: click it, press it, open it.
-    Use(Element),
+    Use {
+        /// The element.
+        element: Element,
+        /// How.
+        gesture: Gesture,
+    },
+    /// Check a box or switch something on, or the opposite.
+    Check {
+        /// The box.
+        element: Element,
+        /// Whether it shall be checked.
+        on: bool,
+    },
     /// Give an element the keyboard focus.
     Focus(Element),
     /// Press a key.
@@ -23,43 +40,68 @@ pub enum Clause {
     },
     /// Show a page at this address.
     Visit(String),
-    /// Click the middle of a window or of the screen.
+    /// Click the middle of the window.
     Middle,
-    /// Scroll.
-    Scroll,
-    /// Close a window or tab.
-    Close,
+    /// Scroll, in a direction if one is named.
+    Scroll(Option<Direction>),
+    /// Close the window or tab in front.
+    Close(Closed),
     /// Something else: it cannot be checked.
     Other(String),
 }
 
-const USES: [&str; 22] = [
-    "click",
-    "double-click",
-    "doubleclick",
-    "right-click",
-    "press",
-    "push",
-    "tap",
-    "hit",
-    "select",
-    "choose",
-    "pick",
-    "activate",
-    "toggle",
-    "check",
-    "tick",
-    "uncheck",
-    "untick",
-    "open",
-    "expand",
-    "follow",
-    "switch",
-    "use",
+/// How an element is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gesture {
+    /// Click it once.
+    Click,
+    /// Click it once, so that it is chosen.
+    Select,
+    /// Click it as often as it needs to open.
+    Open,
+    /// Double-click it.
+    Double,
+    /// Click it with the right button.
+    Right,
+}
+
+/// What is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closed {
+    /// The window in front.
+    Window,
+    /// The tab in front.
+    Tab,
+}
+
+/// Verbs that use an element.
+const USES: [(&str, Gesture); 17] = [
+    ("click", Gesture::Click),
+    ("press", Gesture::Click),
+    ("push", Gesture::Click),
+    ("tap", Gesture::Click),
+    ("hit", Gesture::Click),
+    ("toggle", Gesture::Click),
+    ("select", Gesture::Select),
+    ("choose", Gesture::Select),
+    ("pick", Gesture::Select),
+    ("open", Gesture::Open),
+    ("expand", Gesture::Open),
+    ("follow", Gesture::Open),
+    ("activate", Gesture::Open),
+    ("use", Gesture::Open),
+    ("double-click", Gesture::Double),
+    ("doubleclick", Gesture::Double),
+    ("right-click", Gesture::Right),
 ];
+/// Verbs that check a box, or the opposite.
+const CHECKS: [(&str, bool); 4] =
+    [("check", true), ("tick", true), ("uncheck", false), ("untick", false)];
 const ENTERS: [&str; 6] = ["type", "enter", "write", "fill", "input", "set"];
-const OTHERS: [&str; 9] =
-    ["focus", "go", "navigate", "visit", "browse", "scroll", "close", "put", "wait"];
+const OTHERS: [&str; 11] = [
+    "focus", "go", "navigate", "visit", "browse", "scroll", "close", "put", "wait", "switch",
+    "turn",
+];
 
 /// The clauses of an instruction.
 pub fn clauses(instruction: &str) -> Vec<Clause> {
@@ -112,7 +154,8 @@ pub fn split(instruction: &str) -> Vec<String> {
 
 fn begins(text: &str) -> bool {
     let first = first_word(&polite(text));
-    USES.contains(&first.as_str())
+    USES.iter().any(|(verb, _)| *verb == first)
+        || CHECKS.iter().any(|(verb, _)| *verb == first)
         || ENTERS.contains(&first.as_str())
         || OTHERS.contains(&first.as_str())
 }
@@ -130,6 +173,11 @@ fn polite(text: &str) -> String {
     {
         text = rest.trim_start_matches([',', ' ']);
     }
+    for (words, verb) in [("double click ", "double-click "), ("right click ", "right-click ")] {
+        if let Some(rest) = strip(text, words) {
+            return format!("{verb}{rest}");
+        }
+    }
     text.to_owned()
 }
 
@@ -143,39 +191,92 @@ fn read(part: &str) -> Clause {
     let part = polite(part);
     let verb = first_word(&part);
     let rest = part.get(verb.len()..).unwrap_or_default().trim();
+    understood(&verb, rest).unwrap_or_else(|| Clause::Other(part.clone()))
+}
+
+/// What a verb and the rest of its part ask for, if nothing else is said.
+fn understood(verb: &str, rest: &str) -> Option<Clause> {
     let after =
         |words: &[&str]| words.iter().find_map(|word| strip(rest, word)).unwrap_or(rest).trim();
-    let other = || Clause::Other(part.clone());
-    match verb.as_str() {
-        "focus" => element(after(&["on "])).map_or_else(other, Clause::Focus),
-        "put" if rest.to_lowercase().contains("cursor") => {
-            let (_, place) = rest.split_once(" in").unwrap_or((rest, ""));
-            element(place.trim_start_matches("to")).map_or_else(other, Clause::Focus)
-        }
-        "go" | "navigate" | "browse" | "visit" => match address(after(&["to "])) {
-            Some(url) => Clause::Visit(url),
-            None => other(),
-        },
-        "scroll" => Clause::Scroll,
-        "close" => Clause::Close,
-        verb if ENTERS.contains(&verb) || verb == "put" => enter(verb, rest).unwrap_or_else(other),
-        verb if USES.contains(&verb) => {
-            let rest = after(&["on ", "onto ", "to ", "in "]);
-            if let (true, Some(url)) = (verb == "open", address(rest)) {
-                return Clause::Visit(url);
-            }
-            if let (true, Some(keys)) = (matches!(verb, "press" | "hit" | "tap"), key(rest)) {
-                return Clause::Key(keys);
-            }
-            let lower = rest.to_lowercase();
-            let place = ["center", "centre", "middle"].iter().any(|word| lower.contains(word));
-            if place && quoted(rest).is_none() {
-                return Clause::Middle;
-            }
-            element(rest).map_or_else(other, Clause::Use)
-        }
-        _ => other(),
+    if let Some((_, on)) = CHECKS.iter().find(|(own, _)| *own == verb) {
+        return element(rest).map(|element| Clause::Check { element, on: *on });
     }
+    if let Some((_, gesture)) = USES.iter().find(|(own, _)| *own == verb) {
+        return used(verb, *gesture, after(&["on ", "onto ", "to ", "in "]));
+    }
+    match verb {
+        "focus" => element(after(&["on "])).map(Clause::Focus),
+        "put" if rest.to_lowercase().contains("cursor") => {
+            let (before, place) = rest.split_once(" in").unwrap_or((rest, ""));
+            let plain = words(before).iter().all(|word| ["the", "cursor"].contains(&word.as_str()));
+            element(place.trim_start_matches("to")).filter(|_| plain).map(Clause::Focus)
+        }
+        "switch" | "turn" => {
+            let on = strip(rest, "on ").map(|rest| (rest, true));
+            let (rest, on) = on.or_else(|| strip(rest, "off ").map(|rest| (rest, false)))?;
+            element(rest).map(|element| Clause::Check { element, on })
+        }
+        "go" | "navigate" | "browse" | "visit" => only_address(after(&["to "])).map(Clause::Visit),
+        "scroll" => scrolled(rest),
+        "close" => closed(rest),
+        verb if ENTERS.contains(&verb) || verb == "put" => enter(verb, rest),
+        _ => None,
+    }
+}
+
+fn used(verb: &str, gesture: Gesture, rest: &str) -> Option<Clause> {
+    if verb == "open" && quoted(rest).is_none() && address(rest).is_some() {
+        return only_address(rest).map(Clause::Visit);
+    }
+    if let (true, Some(keys)) = (matches!(verb, "press" | "hit" | "tap"), key(rest)) {
+        return Some(Clause::Key(keys));
+    }
+    if gesture == Gesture::Click && quoted(rest).is_none() && is_middle(rest) {
+        return Some(Clause::Middle);
+    }
+    element(rest).map(|element| Clause::Use { element, gesture })
+}
+
+/// Whether a text means the middle of the window, and not that of something in it.
+fn is_middle(text: &str) -> bool {
+    let words = words(text);
+    let middle = |word: &String| ["center", "centre", "middle"].contains(&word.as_str());
+    let plain = |word: &String| ["the", "very", "of", "window"].contains(&word.as_str());
+    words.iter().any(middle) && words.iter().all(|word| middle(word) || plain(word))
+}
+
+fn scrolled(text: &str) -> Option<Clause> {
+    let mut words = words(text);
+    let plain = ["the", "page", "window", "a", "bit", "little", "further", "more"];
+    words.retain(|word| !plain.contains(&word.as_str()));
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    Some(Clause::Scroll(match words.as_slice() {
+        [] => None,
+        ["up" | "upwards"] => Some(Direction::Up),
+        ["down" | "downwards"] => Some(Direction::Down),
+        ["left"] => Some(Direction::Left),
+        ["right"] => Some(Direction::Right),
+        _ => return None,
+    }))
+}
+
+fn closed(text: &str) -> Option<Clause> {
+    let mut words = words(text);
+    words.retain(|word| !["the", "this", "current", "active"].contains(&word.as_str()));
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["window"] => Some(Clause::Close(Closed::Window)),
+        ["tab"] => Some(Clause::Close(Closed::Tab)),
+        _ => None,
+    }
+}
+
+/// An address, if a text says nothing else.
+fn only_address(text: &str) -> Option<String> {
+    let url = address(text)?;
+    let plain = ["the", "page", "site", "website", "address", "url", "at", "web"];
+    let others = text.split_whitespace().filter(|word| !word.contains(&url)).flat_map(words);
+    others.into_iter().all(|word| plain.contains(&word.as_str())).then_some(url)
 }
 
 /// `X in Y`, `Y with X` and `Y to X`.
@@ -198,16 +299,25 @@ fn enter(verb: &str, rest: &str) -> Option<Clause> {
             .find_map(|separator| cut(separator))
             .map_or((rest, None), |(text, field)| (text, Some(field))),
     };
-    let text = quoted(text).unwrap_or_else(|| text.trim().to_owned());
-    let text = ["the text ", "the word ", "the "]
-        .iter()
-        .find_map(|it| strip(&text, it))
-        .unwrap_or(&text)
-        .to_owned();
-    if text.is_empty() {
-        return None;
-    }
-    Some(Clause::Enter { text, field: field.and_then(element) })
+    let text = entered_text(text)?;
+    let field = match field {
+        Some(field) => Some(element(field)?),
+        None => None,
+    };
+    Some(Clause::Enter { text, field })
+}
+
+/// The text to enter: what is quoted, if nothing is said besides.
+fn entered_text(text: &str) -> Option<String> {
+    let Some((before, inner, after)) = quotation(text) else {
+        let text = text.trim();
+        let starts = ["the text ", "the word ", "the "];
+        let text = starts.iter().find_map(|it| strip(text, it)).unwrap_or(text);
+        return (!text.is_empty()).then(|| text.to_owned());
+    };
+    let plain = ["the", "text", "word", "words", "name", "number", "value"];
+    let others = words(before).into_iter().chain(words(after));
+    others.into_iter().all(|word| plain.contains(&word.as_str())).then(|| inner.to_owned())
 }
 
 fn find_outside_quotes(lower: &str, text: &str, separator: &str) -> Option<usize> {
@@ -219,12 +329,24 @@ fn find_outside_quotes(lower: &str, text: &str, separator: &str) -> Option<usize
 
 /// The first quoted part of a text.
 pub fn quoted(text: &str) -> Option<String> {
+    quotation(text).map(|(_, inner, _)| inner.to_owned())
+}
+
+/// The first quoted part of a text, and what is before and after it.
+pub fn quotation(text: &str) -> Option<(&str, &str, &str)> {
     for (open, close) in [('"', '"'), ('“', '”'), ('‘', '’'), ('\'', '\'')] {
-        if let Some((_, rest)) = text.split_once(open)
-            && let Some((inner, _)) = rest.split_once(close)
+        // An apostrophe inside a word is no quote.
+        let starts = |(at, _): &(usize, &str)| {
+            let before = text.get(..*at).and_then(|before| before.chars().next_back());
+            !matches!(open, '‘' | '\'') || !before.is_some_and(char::is_alphanumeric)
+        };
+        if let Some((at, _)) = text.match_indices(open).find(starts)
+            && let Some(before) = text.get(..at)
+            && let Some((inner, after)) =
+                text.get(at + open.len_utf8()..).and_then(|rest| rest.split_once(close))
             && !inner.trim().is_empty()
         {
-            return Some(inner.trim().to_owned());
+            return Some((before, inner.trim(), after));
         }
     }
     None
@@ -268,97 +390,4 @@ pub fn address(text: &str) -> Option<String> {
 pub fn words(name: &str) -> Vec<String> {
     let parts = name.split(|c: char| !c.is_alphanumeric());
     parts.filter(|part| !part.is_empty()).map(str::to_lowercase).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn used(name: &str, role: Option<&'static str>) -> Clause {
-        let clause = Clause::Use(Element { name: name.to_owned(), role, whole: None });
-        without_whole(clause)
-    }
-
-    fn without_whole(mut clause: Clause) -> Clause {
-        if let Clause::Use(element) | Clause::Focus(element) = &mut clause {
-            element.whole = None;
-        }
-        clause
-    }
-
-    fn entered(text: &str, field: Option<&str>) -> Clause {
-        let field = field.map(|name| Element { name: name.to_owned(), role: None, whole: None });
-        Clause::Enter { text: text.to_owned(), field }
-    }
-
-    #[test]
-    fn an_instruction_is_split_where_a_new_verb_begins() {
-        for (text, expected) in [
-            ("Click Save", vec![used("Save", None)]),
-            ("Please click on the \"Sign In\" button.", vec![used("Sign In", Some("button"))]),
-            ("press the button called Send now", vec![used("Send now", Some("button"))]),
-            ("Click Save and close", vec![used("Save", None), Clause::Close]),
-            ("Click Terms and Conditions", vec![used("Terms and Conditions", None)]),
-            ("Press Enter", vec![Clause::Key("Return".to_owned())]),
-            ("press ctrl+shift+T", vec![Clause::Key("ctrl+shift+t".to_owned())]),
-            ("Press New Tab", vec![used("New", Some("tab"))]),
-            ("Click the center of the window", vec![Clause::Middle]),
-            (
-                "focus the URL bar",
-                vec![Clause::Focus(Element {
-                    name: "URL bar".to_owned(),
-                    role: None,
-                    whole: None,
-                })],
-            ),
-            (
-                "go to https://example.org/a.",
-                vec![Clause::Visit("https://example.org/a".to_owned())],
-            ),
-            ("Open example.org", vec![Clause::Visit("example.org".to_owned())]),
-            ("Scroll down", vec![Clause::Scroll]),
-            ("Book me a flight", vec![Clause::Other("Book me a flight".to_owned())]),
-        ] {
-            let read: Vec<_> = clauses(text).into_iter().map(without_whole).collect();
-            assert_eq!(read, expected, "{text}");
-        }
-        let both = clauses("Type \"Ann and Bob\" into Name, then click Submit");
-        assert_eq!(both, [entered("Ann and Bob", Some("Name")), used("Submit", None)]);
-        assert_eq!(clauses("fill in Name with Ann"), [entered("Ann", Some("Name"))]);
-        assert_eq!(clauses("Type hello"), [entered("hello", None)]);
-    }
-
-    #[test]
-    fn a_name_is_compared_by_its_words() {
-        let save = Element { name: "save".to_owned(), role: None, whole: None };
-        assert!(save.is("Save…") && !save.is("Save As") && !save.resembles("Save As"));
-        assert!(save.resembles("The Save button"));
-        let Some(Clause::Use(tab)) = clauses("Press New Tab").pop() else { panic!("no element") };
-        assert!(
-            tab.fits("New Tab", "button") && tab.fits("New", "tab") && !tab.fits("New", "button")
-        );
-        let bar = Element { name: "URL bar".to_owned(), role: None, whole: None };
-        assert!(bar.is("Address and search bar"));
-        assert!(!save.is("") && !save.resembles("…"));
-    }
-
-    #[test]
-    fn nothing_is_read_into_strange_texts() {
-        for text in [
-            "",
-            " ",
-            "\"",
-            "click",
-            "click \"\"",
-            "press",
-            "type",
-            "fill in",
-            "ü, and ü",
-            "set x to",
-        ] {
-            for clause in clauses(text) {
-                assert!(!matches!(clause, Clause::Use(_) | Clause::Key(_)), "{text:?} {clause:?}");
-            }
-        }
-    }
 }

@@ -1,22 +1,34 @@
 //! Whether what an instruction asks for was seen to happen.
 
+#[cfg(test)]
+mod tests;
+
 use helmdeck_wire::{
     aim::Hit,
     observe::{Effect, Observation},
-    point::{Pixel, Rect},
+    point::Pixel,
+    pointer::{Button, Direction},
     site::Site,
 };
 
 use crate::{
     action::Action,
-    clause::{Clause, words},
+    clause::{Clause, Closed, Gesture, words},
     element::Element,
-    eyes::{Scene, middle},
+    eyes::{Scene, SceneWindow, middle},
     keys,
 };
 
 /// How far from the middle a click may be, in parts of the side.
 const NEAR_MIDDLE: f64 = 0.05;
+/// Effects of what opens.
+const OPENING: [Effect; 4] =
+    [Effect::Navigated, Effect::TabOpened, Effect::WindowOpened, Effect::Dialog];
+/// Roles of what one click may only select.
+const ICONS: [&str; 8] = ["", "icon", "img", "listitem", "option", "treeitem", "cell", "gridcell"];
+/// Roles of elements that hold no text.
+const NO_FIELDS: [&str; 8] =
+    ["button", "link", "checkbox", "radio", "switch", "slider", "tab", "menuitem"];
 
 /// Something that was done, and what came of it.
 #[derive(Debug, Clone)]
@@ -29,20 +41,20 @@ pub struct PerformedAction {
     pub effects: Vec<Effect>,
     /// Where it acted.
     pub at: Option<Pixel>,
-    /// The window that was in front.
-    pub window: Option<Rect>,
+    /// The window that was in front before.
+    pub front: Option<SceneWindow>,
 }
 
 impl PerformedAction {
     /// From what was observed.
-    pub fn new(action: &Action, seen: &Observation, window: Option<Rect>) -> Self {
+    pub fn new(action: &Action, seen: &Observation, front: Option<SceneWindow>) -> Self {
         let mut effects = seen.effects.clone();
         effects.extend(seen.effect);
         if seen.changed == Some(true) && effects.is_empty() {
             effects.push(Effect::Confirmed);
         }
         let at = seen.acted_at.or(action.pixel());
-        Self { action: action.clone(), hit: seen.hit.clone(), effects, at, window }
+        Self { action: action.clone(), hit: seen.hit.clone(), effects, at, front }
     }
 
     /// Whether it had an effect.
@@ -64,25 +76,32 @@ pub enum Need {
     Plausible,
 }
 
+/// What was seen of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// What was done.
+    pub performed: &'a [PerformedAction],
+    /// The screen now.
+    pub scene: &'a Scene,
+    /// What was seen last of each clause that names a box: whether it is as wanted.
+    pub boxes: &'a [(Clause, bool)],
+}
+
 /// The evidence for every clause, or nothing if one has none. Each deed counts once.
-pub fn evidence(
-    clauses: &[Clause],
-    performed: &[PerformedAction],
-    scene: &Scene,
-    need: Need,
-) -> Option<Vec<String>> {
+pub fn evidence(clauses: &[Clause], seen: Seen<'_>, need: Need) -> Option<Vec<String>> {
     if clauses.is_empty() {
         return None;
     }
-    let mut used = vec![false; performed.len()];
+    let mut used = vec![false; seen.performed.len()];
     let mut found = Vec::new();
     for clause in clauses {
-        if let Clause::Visit(address) = clause {
-            found.push(visited(address, scene)?);
+        if let Some(proof) = standing(clause, seen) {
+            found.push(proof?);
             continue;
         }
-        let fresh = performed.iter().zip(&used).map(|(act, used)| (!used).then_some(act));
-        let proof = fresh.enumerate().find_map(|(at, act)| Some((at, proof(clause, act?, need)?)));
+        let fresh = seen.performed.iter().zip(&used).map(|(act, used)| (!used).then_some(act));
+        let mut fresh = fresh.enumerate();
+        let proof = fresh.find_map(|(at, act)| Some((at, proof(clause, act?, seen.scene, need)?)));
         match (proof, clause) {
             (Some((at, proof)), _) => {
                 if let Some(slot) = used.get_mut(at) {
@@ -91,7 +110,7 @@ pub fn evidence(
                 found.push(proof);
             }
             (None, Clause::Focus(element)) => {
-                let focus = scene.focus.as_deref().filter(|name| element.is(name))?;
+                let focus = seen.scene.focus.as_deref().filter(|name| element.is(name))?;
                 found.push(format!("{focus:?} has the keyboard focus"));
             }
             (None, _) => return None,
@@ -100,21 +119,31 @@ pub fn evidence(
     Some(found)
 }
 
-/// Whether a clause has evidence among these deeds.
-pub fn is_done(clause: &Clause, performed: &[PerformedAction]) -> bool {
-    performed.iter().any(|act| proof(clause, act, Need::Certain).is_some())
+/// The evidence for a clause that wants a state and no deed, or that it has none.
+fn standing(clause: &Clause, seen: Seen<'_>) -> Option<Option<String>> {
+    match clause {
+        Clause::Visit(address) => Some(visited(address, seen.scene)),
+        Clause::Check { element, on } => {
+            let holds = seen.boxes.iter().any(|(own, holds)| own == clause && *holds);
+            let state = if *on { "checked" } else { "not checked" };
+            Some(holds.then(|| format!("{:?} is {state}", element.name)))
+        }
+        _ => None,
+    }
 }
 
-fn proof(clause: &Clause, act: &PerformedAction, need: Need) -> Option<String> {
+/// Whether a clause has evidence.
+pub fn is_done(clause: &Clause, seen: Seen<'_>) -> bool {
+    let by_deed = |act: &PerformedAction| proof(clause, act, seen.scene, Need::Certain).is_some();
+    standing(clause, seen).is_some_and(|proof| proof.is_some())
+        || seen.performed.iter().any(by_deed)
+}
+
+fn proof(clause: &Clause, act: &PerformedAction, scene: &Scene, need: Need) -> Option<String> {
     match clause {
-        Clause::Use(element) => {
+        Clause::Use { element, gesture } => {
             let hit = matching(element, act, need)?;
-            let uses = match &act.action {
-                Action::Click { .. } => true,
-                Action::Key { keys } => matches!(keys.as_str(), "Return" | "space"),
-                _ => false,
-            };
-            (uses && act.changed()).then(|| {
+            (performs(*gesture, act, hit) && act.changed()).then(|| {
                 let effect = act.effects.first().map(effect_name).unwrap_or_default();
                 format!("{} was used: {effect}", named(hit))
             })
@@ -134,28 +163,10 @@ fn proof(clause: &Clause, act: &PerformedAction, need: Need) -> Option<String> {
             }
             _ => None,
         },
-        Clause::Enter { text, field } => {
-            let (Action::Type { text: typed } | Action::Fill { text: typed, .. }) = &act.action
-            else {
-                return None;
-            };
-            let same = typed.trim() == text.trim()
-                || (need == Need::Plausible && words(typed) == words(text));
-            let placed = match (field, &act.hit) {
-                (None, _) => true,
-                (Some(field), Some(hit)) if !hit.name.is_empty() => match need {
-                    Need::Certain => field.is(&hit.name),
-                    Need::Plausible => field.resembles(&hit.name),
-                },
-                // A field without a name.
-                (Some(_), _) => need == Need::Plausible,
-            };
-            let into = act.hit.as_ref().map(named).unwrap_or_default();
-            (same && placed && act.changed()).then(|| format!("the text was entered into {into}"))
-        }
+        Clause::Enter { text, field } => entered(text, field.as_ref(), act, need),
         Clause::Middle => {
-            let at = act.at.filter(|_| matches!(act.action, Action::Click { .. }))?;
-            let window = act.window?;
+            let at = act.at.filter(|_| performs(Gesture::Click, act, &Hit::default()))?;
+            let window = act.front.as_ref()?.rect;
             let centre = middle(window);
             let near = |one: i32, two: i32, side: u32| {
                 f64::from((one - two).abs()) <= (f64::from(side) * NEAR_MIDDLE).max(3.0)
@@ -163,15 +174,104 @@ fn proof(clause: &Clause, act: &PerformedAction, need: Need) -> Option<String> {
             (near(at.x, centre.x, window.width) && near(at.y, centre.y, window.height))
                 .then(|| format!("the click was at {},{}, in the middle of the window", at.x, at.y))
         }
-        Clause::Scroll => {
-            let scrolled = act.has(&[Effect::Scrolled])
-                || (matches!(act.action, Action::Scroll { .. }) && act.changed());
-            scrolled.then(|| "the content scrolled".to_owned())
+        Clause::Scroll(direction) => scrolled(*direction, act),
+        Clause::Close(closed) => was_closed(*closed, act, scene),
+        Clause::Check { .. } | Clause::Visit(_) | Clause::Other(_) => None,
+    }
+}
+
+/// Whether an action is this gesture, on what it hit.
+fn performs(gesture: Gesture, act: &PerformedAction, hit: &Hit) -> bool {
+    // A click would undo what is wanted.
+    let was = |state: &str| hit.states.iter().any(|own| own == state);
+    let undone = match gesture {
+        Gesture::Select => was("checked") || was("selected") || was("pressed"),
+        Gesture::Open => was("expanded"),
+        _ => false,
+    };
+    let (button, count) = match &act.action {
+        Action::Click { button, count, modifiers, .. } if modifiers.is_empty() => (*button, *count),
+        // On what has the focus.
+        Action::Key { keys } if matches!(keys.as_str(), "Return" | "space") => (Button::Left, 1),
+        _ => return false,
+    };
+    let clicked = matches!(act.action, Action::Click { .. });
+    !undone
+        && match gesture {
+            Gesture::Click | Gesture::Select => (button, count) == (Button::Left, 1),
+            // One click selects a file or an icon.
+            Gesture::Open => {
+                let opened = act.has(&OPENING) || !ICONS.contains(&hit.role.as_str());
+                button == Button::Left && (opened || count == 2)
+            }
+            Gesture::Double => clicked && (button, count) == (Button::Left, 2),
+            Gesture::Right => clicked && (button, count) == (Button::Right, 1),
         }
-        Clause::Close => act
-            .has(&[Effect::WindowClosed, Effect::TabClosed])
-            .then(|| "a window or tab closed".to_owned()),
-        Clause::Visit(_) | Clause::Other(_) => None,
+}
+
+fn entered(
+    text: &str,
+    field: Option<&Element>,
+    act: &PerformedAction,
+    need: Need,
+) -> Option<String> {
+    let (Action::Type { text: typed } | Action::Fill { text: typed, .. }) = &act.action else {
+        return None;
+    };
+    let same =
+        typed.trim() == text.trim() || (need == Need::Plausible && words(typed) == words(text));
+    let placed = match (field, &act.hit) {
+        (None, _) => true,
+        (Some(_), Some(hit)) if NO_FIELDS.contains(&hit.role.as_str()) => false,
+        (Some(field), Some(hit)) if !hit.name.is_empty() => match need {
+            Need::Certain => field.is(&hit.name),
+            Need::Plausible => field.resembles(&hit.name),
+        },
+        // A field without a name.
+        (Some(_), _) => need == Need::Plausible,
+    };
+    let into = act.hit.as_ref().map(named).unwrap_or_default();
+    (same && placed && act.changed()).then(|| format!("the text was entered into {into}"))
+}
+
+fn scrolled(direction: Option<Direction>, act: &PerformedAction) -> Option<String> {
+    let by_wheel = match (&act.action, direction) {
+        (Action::Scroll { .. }, None) => act.changed(),
+        (Action::Scroll { dy, .. }, Some(Direction::Up)) => *dy < 0 && act.changed(),
+        (Action::Scroll { dy, .. }, Some(Direction::Down)) => *dy > 0 && act.changed(),
+        (Action::Scroll { dx, .. }, Some(Direction::Left)) => *dx < 0 && act.changed(),
+        (Action::Scroll { dx, .. }, Some(Direction::Right)) => *dx > 0 && act.changed(),
+        _ => false,
+    };
+    let by_key = match (&act.action, direction) {
+        (_, None) => true,
+        (Action::Key { keys }, Some(Direction::Up)) => matches!(keys.as_str(), "Page_Up" | "Up"),
+        (Action::Key { keys }, Some(Direction::Down)) => {
+            matches!(keys.as_str(), "Page_Down" | "Down" | "space")
+        }
+        (Action::Key { keys }, Some(Direction::Left)) => keys == "Left",
+        (Action::Key { keys }, Some(Direction::Right)) => keys == "Right",
+        _ => false,
+    };
+    (by_wheel || (by_key && act.has(&[Effect::Scrolled])))
+        .then(|| "the content scrolled".to_owned())
+}
+
+/// Whether what was in front is gone.
+fn was_closed(closed: Closed, act: &PerformedAction, scene: &Scene) -> Option<String> {
+    let front = act.front.as_ref()?;
+    let now = scene.windows.iter().find(|window| window.id == front.id);
+    match closed {
+        Closed::Window => (act.has(&[Effect::WindowClosed]) && now.is_none())
+            .then(|| format!("the window {:?} closed", front.title)),
+        Closed::Tab => {
+            let other = now.is_none_or(|now| match (&now.url, &front.url) {
+                (Some(now), Some(then)) => now != then,
+                _ => now.title != front.title,
+            });
+            (act.has(&[Effect::TabClosed]) && other)
+                .then(|| format!("the tab {:?} closed", front.title))
+        }
     }
 }
 
@@ -209,96 +309,4 @@ fn named(hit: &Hit) -> String {
 pub fn effect_name(effect: &Effect) -> String {
     let name = serde_json::to_value(effect).unwrap_or_default();
     name.as_str().unwrap_or_default().replace('_', " ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{clause::clauses, eyes::SceneWindow};
-
-    fn act(action: Action, role: &str, name: &str, effect: Effect) -> PerformedAction {
-        let hit = Hit { role: role.to_owned(), name: name.to_owned(), ..Hit::default() };
-        let window = Some(Rect { x: 0, y: 0, width: 1000, height: 800 });
-        PerformedAction {
-            at: action.pixel(),
-            action,
-            hit: Some(hit),
-            effects: vec![effect],
-            window,
-        }
-    }
-
-    fn proves(instruction: &str, performed: &[PerformedAction], need: Need) -> bool {
-        evidence(&clauses(instruction), performed, &Scene::default(), need).is_some()
-    }
-
-    #[test]
-    fn a_click_counts_if_it_hit_what_is_named_and_something_changed() {
-        let click = || Action::click(5, 5);
-        let good = [act(click(), "button", "Save", Effect::Confirmed)];
-        assert!(proves("Click Save", &good, Need::Certain));
-        assert!(proves("Click the Save button", &good, Need::Certain));
-        for wrong in [
-            act(click(), "button", "Save", Effect::NoVisibleChange),
-            act(click(), "button", "Save As", Effect::Confirmed),
-            act(click(), "heading", "Save", Effect::Confirmed),
-            act(
-                Action::Move { at: crate::Place::At(Pixel { x: 5, y: 5 }) },
-                "button",
-                "Save",
-                Effect::Confirmed,
-            ),
-        ] {
-            assert!(
-                !proves("Click Save", std::slice::from_ref(&wrong), Need::Certain),
-                "{wrong:?}"
-            );
-        }
-        assert!(!proves("Click the Save link", &good, Need::Certain));
-        let mut disabled = good;
-        if let Some(hit) = disabled.first_mut().and_then(|act| act.hit.as_mut()) {
-            hit.states.push("disabled".to_owned());
-        }
-        assert!(!proves("Click Save", &disabled, Need::Plausible));
-    }
-
-    #[test]
-    fn every_clause_needs_its_own_deed() {
-        let ok = || act(Action::click(5, 5), "button", "OK", Effect::Confirmed);
-        assert!(!proves("Click OK, then click OK", &[ok()], Need::Plausible));
-        assert!(proves("Click OK, then click OK", &[ok(), ok()], Need::Certain));
-        assert!(!proves("Click OK and buy a boat. Click OK", &[ok(), ok()], Need::Plausible));
-        assert!(!proves("Do something", &[ok()], Need::Plausible));
-    }
-
-    #[test]
-    fn text_counts_in_its_field_only() {
-        let typed = |field| {
-            act(Action::Type { text: "Ann".to_owned() }, "textbox", field, Effect::ValueChanged)
-        };
-        assert!(proves("Type Ann into Name", &[typed("Name")], Need::Certain));
-        assert!(!proves("Type Ann into Name", &[typed("Street")], Need::Plausible));
-        assert!(!proves("Type Bob into Name", &[typed("Name")], Need::Plausible));
-    }
-
-    #[test]
-    fn the_middle_is_a_place() {
-        let at = |x, y| act(Action::click(x, y), "", "", Effect::NoVisibleChange);
-        assert!(proves("Click the centre of the window", &[at(510, 390)], Need::Certain));
-        assert!(!proves("Click the centre of the window", &[at(600, 390)], Need::Plausible));
-    }
-
-    #[test]
-    fn a_page_is_reached_if_the_browser_shows_it() {
-        let scene = |url: &str| Scene {
-            windows: vec![SceneWindow { url: Some(url.to_owned()), ..SceneWindow::default() }],
-            focus: None,
-        };
-        let reached =
-            |text, url| evidence(&clauses(text), &[], &scene(url), Need::Certain).is_some();
-        assert!(reached("Go to example.org", "https://www.example.org/start"));
-        assert!(reached("Go to https://example.org/a", "https://example.org/a?b=1"));
-        assert!(!reached("Go to https://example.org/a", "https://example.org/b"));
-        assert!(!reached("Go to example.org", "https://example.org.evil.test/"));
-    }
 }

@@ -33,6 +33,8 @@ pub trait Eyes: Send + Sync {
     fn act<'a>(&'a self, action: &'a Action, picture: bool) -> Seen<'a, Acted>;
     /// Elements with this name, without reading pictures.
     fn find<'a>(&'a self, name: &'a str) -> Seen<'a, Vec<Candidate>>;
+    /// Elements that can be used, nearest to this point first, without reading pictures.
+    fn usable(&self, near: Pixel) -> Seen<'_, Vec<Candidate>>;
     /// Whether conditions hold, or hold within some time.
     fn verify<'a>(&'a self, success: &'a Success, within_ms: u32) -> Seen<'a, Verified>;
     /// Windows and pages.

@@ -2,7 +2,7 @@
 
 use helmdeck_wire::{
     aim::Hit,
-    observe::Effect,
+    observe::{Effect, TracePictures},
     point::{Pixel, Rect},
 };
 use schemars::JsonSchema;
@@ -31,7 +31,7 @@ pub enum Outcome {
     MaxSteps,
     /// The model could not be asked.
     ProviderError,
-    /// The run was stopped, or its session ended.
+    /// The run was stopped, its session ended, or its screen could not be read.
     Cancelled,
     /// A person took control.
     ControlTaken,
@@ -101,7 +101,7 @@ impl From<Shot> for FinalShot {
 pub struct Step {
     /// Number of the turn, from 1. Actions of one reply have the same.
     pub step: u32,
-    /// The picture that the model saw.
+    /// Id of the picture that the model saw. The picture itself is not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shot: Option<String>,
     /// What the model said, shortened.
@@ -128,6 +128,10 @@ pub struct Step {
     /// Where the screen changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<Rect>,
+    /// Small pictures of the place before and after the action, which `trace/{picture}` of the session shows as long as
+    /// the session keeps them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pictures: Option<TracePictures>,
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,

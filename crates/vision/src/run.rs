@@ -1,6 +1,7 @@
 //! The loop: look, ask, act, observe, until the goal is verified.
 
 mod aim;
+mod boxes;
 mod clock;
 mod perform;
 mod stuck;
@@ -12,15 +13,16 @@ mod verdict;
 use std::time::{Duration, Instant};
 
 use futures_util::future::pending;
-use tokio::sync::watch;
+use serde_json::Value;
+use tokio::{sync::watch, time::sleep};
 
 use crate::{
     action::Action,
     clause::{Clause, clauses},
     conversation::{Conversation, Picture},
     dialect::Dialect,
-    evidence::PerformedAction,
-    eyes::{Eyes, Failure, Model, Scene, Shot, Spent, Success},
+    evidence::{PerformedAction, Seen},
+    eyes::{self, Eyes, Failure, Model, Scene, Shot, Spent, Success},
     fence::Fence,
     prompt,
     report::{FinalShot, Outcome, Run, Step},
@@ -30,6 +32,12 @@ use crate::{
 use clock::Clock;
 use stuck::Repetition;
 use verdict::{PATIENCE_MS, found};
+
+/// How often a screen that cannot be read is read, and the time between.
+const READS: u32 = 3;
+const BETWEEN_READS: Duration = Duration::from_millis(300);
+/// Turns in a row that a run survives although the screen could not be read.
+const MOST_UNREAD: u32 = 2;
 
 /// What to reach.
 #[derive(Debug, Clone, Default)]
@@ -76,6 +84,8 @@ struct End {
     reason: String,
     evidence: Vec<String>,
     question: Option<String>,
+    /// Whether it ends only because the screen could not be read.
+    unread: bool,
 }
 
 /// What a run knows.
@@ -91,6 +101,7 @@ struct Runner<'a> {
     clock: &'a Clock,
     scene: Scene,
     performed: Vec<PerformedAction>,
+    boxes: Vec<(Clause, bool)>,
     steps: Vec<Step>,
     number: u32,
     calls: u32,
@@ -122,6 +133,7 @@ pub async fn run(
         clock: &clock,
         scene: Scene::default(),
         performed: Vec::new(),
+        boxes: Vec::new(),
         steps: Vec::new(),
         number: 0,
         calls: 0,
@@ -177,7 +189,8 @@ fn millis(since: Instant) -> u64 {
 
 impl End {
     fn new(outcome: Outcome, reason: impl Into<String>) -> Self {
-        Self { outcome, reason: reason.into(), evidence: Vec::new(), question: None }
+        let reason = reason.into();
+        Self { outcome, reason, evidence: Vec::new(), question: None, unread: false }
     }
 
     fn completed(reason: &str, evidence: Vec<String>) -> Self {
@@ -194,7 +207,10 @@ impl End {
 impl From<Failure> for End {
     fn from(failure: Failure) -> Self {
         match failure {
-            Failure::Bad(reason) => Self::new(Outcome::Stuck, reason),
+            Failure::Bad(reason) => {
+                let reason = format!("the screen could not be read: {reason}");
+                Self { unread: true, ..Self::new(Outcome::Cancelled, reason) }
+            }
             Failure::ControlTaken(reason) => Self::new(Outcome::ControlTaken, reason),
             Failure::Denied(reason) => Self::new(Outcome::Denied, reason),
             Failure::Gone(reason) => Self::new(Outcome::Cancelled, reason),
@@ -210,19 +226,26 @@ impl Runner<'_> {
     }
 
     async fn all_steps(&mut self) -> Result<End, End> {
-        self.scene = self.eyes.scene().await?;
+        self.scene = self.read(|eyes| eyes.scene()).await?;
         self.scope = Scope::new(&self.scene, &self.goal.instruction, &self.goal.allowed);
         self.fence.limit(self.scope.sites()).await?;
         if let Some(verified) = self.holds(0).await? {
             return Ok(End::completed("the conditions held from the beginning", found(&verified)));
         }
-        if !self.limits.model_only
-            && let Some(end) = self.unaided().await?
-        {
-            return Ok(end);
+        if !self.limits.model_only {
+            match self.unaided().await {
+                Ok(None) => {}
+                // The model may find a way.
+                Err(end) if end.unread => self.record(Step {
+                    problem: Some(end.reason),
+                    without_model: true,
+                    ..Step::default()
+                }),
+                Ok(Some(end)) | Err(end) => return Ok(end),
+            }
         }
         let dialect = self.model.dialect();
-        let shot = self.eyes.look(dialect.size_rule()).await?;
+        let shot = self.read(|eyes| eyes.look(dialect.size_rule())).await?;
         let mut conversation = Conversation {
             dialect,
             view: view_of(dialect, &shot),
@@ -238,13 +261,23 @@ impl Runner<'_> {
         }
         shown.push_str(&prompt::candidates(dialect, &conversation.view, &targets.found));
         conversation.goal = prompt::goal(&self.goal.instruction, &self.done(), &shown);
+        let mut unread = 0;
         for number in 1..=self.limits.max_steps {
             self.number = number;
             if self.limits.stop.as_ref().is_some_and(|stop| *stop.borrow()) {
                 return Ok(End::new(Outcome::Cancelled, "the run was stopped"));
             }
-            if let Some(end) = self.turn(&mut conversation).await? {
-                return Ok(end);
+            match self.turn(&mut conversation).await {
+                Ok(None) => unread = 0,
+                Ok(Some(end)) => return Ok(end),
+                Err(end) if end.unread && unread < MOST_UNREAD => {
+                    unread += 1;
+                    let step = Step { problem: Some(end.reason), ..Step::default() };
+                    let hint = "The screen could not be read after your last step, which may have had an effect: \
+                                take a screenshot.";
+                    self.bad(&mut conversation, Value::Null, step, hint);
+                }
+                Err(end) => return Err(end),
             }
         }
         // What the last step began may have become true only now.
@@ -253,6 +286,22 @@ impl Runner<'_> {
         }
         let reason = format!("the goal was not reached in {} steps", self.limits.max_steps);
         Ok(End::new(Outcome::MaxSteps, reason))
+    }
+
+    /// Reads the screen, and tries again if that fails.
+    async fn read<T>(&self, read: impl Fn(&dyn Eyes) -> eyes::Seen<'_, T>) -> Result<T, Failure> {
+        for _ in 1..READS {
+            match read(self.eyes).await {
+                Err(Failure::Bad(_)) => sleep(BETWEEN_READS).await,
+                done => return done,
+            }
+        }
+        read(self.eyes).await
+    }
+
+    /// What was seen so far.
+    fn seen(&self) -> Seen<'_> {
+        Seen { performed: &self.performed, scene: &self.scene, boxes: &self.boxes }
     }
 
     /// What was done without a model, in words.

@@ -6,8 +6,8 @@ use helmdeck_wire::{observe::Effect, site::Site};
 
 use crate::{
     action::Action,
-    clause::{address, words},
-    eyes::Scene,
+    clause::{Clause, address, clauses, quotation, words},
+    eyes::{Scene, SceneWindow},
 };
 
 /// Pages of the browser itself.
@@ -19,6 +19,8 @@ pub struct Scope {
     sites: Vec<Site>,
     classes: Vec<String>,
     words: Vec<String>,
+    /// Whether the instruction asks to keep something, and not to use an element of such a name.
+    saves: bool,
 }
 
 impl Scope {
@@ -34,8 +36,19 @@ impl Scope {
         let named = instruction.split_whitespace().filter_map(address);
         sites.extend(named.chain(allowed.iter().cloned()).filter_map(|it| Site::of(&it)));
         let classes = scene.windows.iter().map(|window| window.class.to_lowercase()).collect();
-        let allowed = allowed.iter().flat_map(|it| words(it));
-        Self { sites, classes, words: words(instruction).into_iter().chain(allowed).collect() }
+        // The words of an address name its site only.
+        let plain = |text: &str| {
+            let parts = text.split_whitespace().filter(|part| address(part).is_none());
+            parts.flat_map(words).collect::<Vec<_>>()
+        };
+        let allowed: Vec<_> = allowed.iter().flat_map(|it| plain(it)).collect();
+        let saves = allowed.iter().any(|word| is_save(word))
+            || clauses(instruction).iter().any(|clause| match clause {
+                Clause::Other(text) => unquoted(text).iter().any(|word| is_save(word)),
+                _ => false,
+            });
+        let words = plain(instruction).into_iter().chain(allowed).collect();
+        Self { sites, classes, words, saves }
     }
 
     fn names(&self, any: &[&str]) -> bool {
@@ -68,11 +81,27 @@ impl Scope {
         self.classes.extend(scene.windows.iter().map(|window| window.class.to_lowercase()));
     }
 
-    /// Whether the instruction speaks of files that are given to a page or kept.
-    fn names_files(&self) -> bool {
+    /// Whether the instruction speaks of files that are given to a page.
+    fn names_upload(&self) -> bool {
         let has = |any: &[&str]| self.words.iter().any(|word| any.contains(&word.as_str()));
-        self.names(&["upload", "attach", "import", "download", "save", "export"])
+        self.names(&["upload", "attach", "import"])
             || (has(&["file", "files"]) && has(&["choose", "select", "pick", "add"]))
+    }
+
+    /// Whether the instruction speaks of files that are kept.
+    fn names_download(&self) -> bool {
+        self.saves || self.names(&["download", "export"])
+    }
+
+    /// Whether the program of a window is inside.
+    fn has_program(&self, window: &SceneWindow, before: &Scene) -> bool {
+        let class = window.class.to_lowercase();
+        if class.is_empty() {
+            return window.popup || before.windows.iter().any(|old| old.id == window.id);
+        }
+        self.classes.contains(&class)
+            || words(&class).iter().any(|part| part.len() > 2 && self.words.contains(part))
+            || self.words.iter().any(|word| word.len() > 3 && class.contains(word.as_str()))
     }
 
     /// The address outside of the scope that an action would open.
@@ -92,7 +121,7 @@ impl Scope {
 
     /// Why what happened left the scope.
     pub fn left(&self, before: &Scene, after: &Scene, effects: &[Effect]) -> Option<String> {
-        if effects.contains(&Effect::Download) && !self.names(&["download", "save", "export"]) {
+        if effects.contains(&Effect::Download) && !self.names_download() {
             return Some("a download began, which the instruction does not ask for".to_owned());
         }
         for window in &after.windows {
@@ -106,13 +135,11 @@ impl Scope {
                     "the browser went to {site}, outside of where the run started"
                 ));
             }
-            let class = window.class.to_lowercase();
-            let known = class.is_empty()
-                || self.classes.contains(&class)
-                || words(&class).iter().any(|part| part.len() > 2 && self.words.contains(part))
-                || self.words.iter().any(|word| word.len() > 3 && class.contains(word.as_str()));
-            if !known {
-                return Some(format!("the program {} was started", window.class));
+            if !self.has_program(window, before) {
+                return Some(match window.class.as_str() {
+                    "" => format!("an unknown program opened the window {:?}", window.title),
+                    class => format!("the program {class} was started"),
+                });
             }
             let title = window.title.to_lowercase();
             let uploads = ["file upload", "open file", "select file", "choose file"];
@@ -125,7 +152,7 @@ impl Scope {
             // Pages may have any title.
             let titled = window.url.is_none() && uploads.iter().any(|part| title.contains(part));
             let asks = opened || titled;
-            if is_new && asks && !self.names_files() {
+            if is_new && asks && !self.names_upload() {
                 return Some(
                     "a file would be uploaded, which the instruction does not ask for".to_owned(),
                 );
@@ -141,6 +168,18 @@ pub fn outside(url: &str) -> String {
     format!(
         "it wants to open {site}, which is not where the run started and not in the instruction"
     )
+}
+
+fn is_save(word: &str) -> bool {
+    ["save", "saves", "saved", "saving"].contains(&word)
+}
+
+/// The words of a text outside of its quotes.
+fn unquoted(text: &str) -> Vec<String> {
+    match quotation(text) {
+        None => words(text),
+        Some((before, _, after)) => words(before).into_iter().chain(unquoted(after)).collect(),
+    }
 }
 
 fn is_internal(url: &str) -> bool {
@@ -162,7 +201,6 @@ fn is_host(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eyes::SceneWindow;
 
     fn scene(windows: &[(&str, &str)]) -> Scene {
         let window = |(class, url): &(&str, &str)| SceneWindow {
@@ -245,8 +283,48 @@ mod tests {
         assert!(asks("Click OK", "Open File", &[]));
         assert!(!asks("Click OK", "Shop", &[Effect::WindowOpened]));
         assert!(!asks("Upload my picture", "Datei hochladen", &[Effect::Dialog]));
+        assert!(asks("Download the report", "Datei hochladen", &[Effect::Dialog]));
         let asked = Scope::new(&start, "Download the report and open the xterm", &[]);
         assert_eq!(asked.left(&start, &start, &[Effect::Download]), None);
         assert_eq!(asked.left(&start, &scene(&[("XTerm", "")]), &[]), None);
+    }
+
+    #[test]
+    fn a_button_that_is_called_save_permits_no_download_and_a_download_permits_no_upload() {
+        let start = scene(&[("Chromium", "https://shop.test/")]);
+        let permits = |instruction: &str, allow: &[&str]| {
+            let allow: Vec<_> = allow.iter().map(|it| (*it).to_owned()).collect();
+            let scope = Scope::new(&start, instruction, &allow);
+            (scope.names_download(), scope.names_upload())
+        };
+        for (instruction, allow, expected) in [
+            ("Click Save", &[][..], (false, false)),
+            ("Click \"Save\" in the row \"Bob\"", &[], (false, false)),
+            ("Save the report as PDF", &[], (true, false)),
+            ("Click \"Download\"", &[], (true, false)),
+            ("Export the table", &[], (true, false)),
+            ("Click \"Upload photo\"", &[], (false, true)),
+            ("Select the file cat.png", &[], (false, true)),
+            ("Go to upload.example.com/download and click OK", &[], (false, false)),
+            ("Click OK", &["download.example.com", "upload.example.com"], (false, false)),
+            ("Click OK", &["download"], (true, false)),
+        ] {
+            assert_eq!(permits(instruction, allow), expected, "{instruction} {allow:?}");
+        }
+    }
+
+    #[test]
+    fn a_window_without_a_program_is_known_only_if_it_was_there_or_pops_up() {
+        let start = scene(&[("Chromium", "https://shop.test/")]);
+        let scope = Scope::new(&start, "Click OK", &[]);
+        let with = |popup: bool| {
+            let mut after = start.clone();
+            let window = SceneWindow { id: "9".to_owned(), popup, ..SceneWindow::default() };
+            after.windows.insert(0, window);
+            after
+        };
+        assert!(scope.left(&start, &with(false), &[]).is_some());
+        assert_eq!(scope.left(&start, &with(true), &[]), None);
+        assert_eq!(scope.left(&with(false), &with(false), &[]), None);
     }
 }

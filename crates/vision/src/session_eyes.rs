@@ -201,6 +201,11 @@ impl Eyes for SessionEyes {
         .boxed()
     }
 
+    fn usable(&self, near: Pixel) -> Seen<'_, Vec<Candidate>> {
+        let find = Find { near: Some(near), ocr: false, ..Find::default() };
+        async move { self.candidates(&find).await }.boxed()
+    }
+
     fn verify<'a>(&'a self, success: &'a Success, within_ms: u32) -> Seen<'a, Verified> {
         async move {
             let Success { all, any } = success.clone();
@@ -254,6 +259,7 @@ fn merged(before: Observation, mut now: Observation) -> Observation {
     };
     now.hit = before.hit.or(now.hit);
     now.acted_at = before.acted_at.or(now.acted_at);
+    now.trace = now.trace.or(before.trace);
     for effect in before.effects {
         if !now.effects.contains(&effect) {
             now.effects.push(effect);

@@ -1,6 +1,6 @@
 //! The screen of a session in a run that people watch.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use futures_util::{FutureExt, future::BoxFuture};
 use helmdeck_vision::{
@@ -8,15 +8,13 @@ use helmdeck_vision::{
     eyes::{Acted, Eyes, Scene, Seen, Shot, Success},
 };
 use helmdeck_wire::{
-    guest::RefusedSites, point::Rect, site::Site, tree::Candidate, vendor_size::SizeRule,
+    guest::RefusedSites,
+    point::{Pixel, Rect},
+    site::Site, tree::Candidate, vendor_size::SizeRule,
     verify::Verified,
 };
-use tokio::time::sleep;
 
 use super::VisionRun;
-
-/// How long people see the target before something happens there.
-const AIM: Duration = Duration::from_millis(300);
 
 /// The screen of a session. It shows where it acts, waits while the run is paused, and asks people.
 pub struct WatchedEyes {
@@ -45,11 +43,7 @@ impl Eyes for WatchedEyes {
 
     fn act<'a>(&'a self, action: &'a Action, picture: bool) -> Seen<'a, Acted> {
         async move {
-            let target = action.pixel();
-            self.run.aims(target);
-            if target.is_some() && self.run.session.is_watched() {
-                sleep(AIM).await;
-            }
+            self.run.aim(action.pixel()).await;
             self.eyes.act(action, picture).await
         }
         .boxed()
@@ -57,6 +51,10 @@ impl Eyes for WatchedEyes {
 
     fn find<'a>(&'a self, name: &'a str) -> Seen<'a, Vec<Candidate>> {
         self.eyes.find(name)
+    }
+
+    fn usable(&self, near: Pixel) -> Seen<'_, Vec<Candidate>> {
+        self.eyes.usable(near)
     }
 
     fn verify<'a>(&'a self, success: &'a Success, within_ms: u32) -> Seen<'a, Verified> {

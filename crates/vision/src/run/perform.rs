@@ -1,9 +1,8 @@
 //! One action of a run.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use helmdeck_wire::observe::Effect;
-use tokio::time::sleep;
 
 use super::{End, Runner, millis};
 use crate::{
@@ -14,8 +13,6 @@ use crate::{
     scope::outside,
 };
 
-/// How long a screen that cannot be read is left alone before it is read again.
-const BETWEEN: Duration = Duration::from_millis(300);
 /// Effects after which the run may be elsewhere.
 const MOVING: [Effect; 7] = [
     Effect::Navigated,
@@ -75,16 +72,17 @@ impl Runner<'_> {
             }
         };
         let seen = &acted.observation;
-        let window = self.scene.front().map(|window| window.rect);
-        let act = PerformedAction::new(&action, seen, window);
+        let act = PerformedAction::new(&action, seen, self.scene.front().cloned());
         step.hit.clone_from(&seen.hit);
         step.effect = seen.effect;
+        step.pictures.clone_from(&seen.trace);
         step.effects.clone_from(&seen.effects);
         step.regions = seen.regions.iter().take(20).copied().collect();
         step.duration_ms += millis(began);
         let effects = act.effects.clone();
         if !action.only_looks() {
             self.performed.push(act);
+            self.look_at_boxes().await;
         }
         self.record(step);
         let kept = self.kept_inside().await?;
@@ -99,13 +97,7 @@ impl Runner<'_> {
         self.fence.renew().await?;
         let downloads = self.fence.take_downloads().then_some(Effect::Download);
         let effects: Vec<Effect> = effects.iter().copied().chain(downloads).collect();
-        let now = match self.eyes.scene().await {
-            Err(Failure::Bad(_)) => {
-                sleep(BETWEEN).await;
-                self.eyes.scene().await?
-            }
-            seen => seen?,
-        };
+        let now = self.read(|eyes| eyes.scene()).await?;
         let left = self.scope.left(&self.scene, &now, &effects);
         self.scene = now;
         if let Some(reason) = left {

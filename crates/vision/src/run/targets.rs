@@ -54,17 +54,33 @@ impl Runner<'_> {
         targets
     }
 
+    /// Whether the next part is what matters: this one has evidence, or, if it cannot be checked, what it names first
+    /// was used.
+    pub(super) fn is_passed(&self, clause: &Clause) -> bool {
+        let used = |name: &str| {
+            let hits = self.performed.iter().filter(|act| act.changed());
+            let mut hits = hits.filter_map(|act| act.hit.as_ref());
+            hits.any(|hit| words(&hit.name) == words(name))
+        };
+        match clause {
+            Clause::Other(text) => quotes(text).first().is_some_and(|name| used(name)),
+            clause => is_done(clause, self.seen()),
+        }
+    }
+
     /// What the next part names, with the names that each may have.
     fn wanted(&self) -> Vec<Vec<String>> {
         let mut parts = self.clauses.iter().zip(split(&self.goal.instruction));
-        let next = parts.find(|(clause, _)| !is_done(clause, &self.performed));
+        let next = parts.find(|(clause, _)| !self.is_passed(clause));
         let Some((clause, text)) = next else { return Vec::new() };
         let quoted = || quotes(&text).into_iter().map(|name| vec![name]);
         match clause {
             Clause::Enter { field: Some(field), .. } => vec![field.names()],
             // What is quoted in it is the text.
             Clause::Enter { field: None, .. } => Vec::new(),
-            Clause::Use(element) | Clause::Focus(element) => {
+            Clause::Use { element, .. }
+            | Clause::Check { element, .. }
+            | Clause::Focus(element) => {
                 let others = quoted().filter(|names| !names.contains(&element.name));
                 std::iter::once(element.names()).chain(others).collect()
             }
@@ -139,7 +155,7 @@ impl Edges {
 }
 
 /// All quoted texts.
-fn quotes(text: &str) -> Vec<String> {
+pub(super) fn quotes(text: &str) -> Vec<String> {
     let text = text.replace(['“', '”'], "\"");
     let quoted = text.split('"').skip(1).step_by(2).map(str::trim);
     quoted.filter(|text| !words(text).is_empty()).map(str::to_owned).collect()

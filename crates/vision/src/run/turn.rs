@@ -57,7 +57,7 @@ impl Runner<'_> {
                     conversation,
                     Value::Null,
                     Step { shot, ..step },
-                    "Your reply could not be read: answer again.",
+                    "Your reply could not be read: answer again. The screen has not changed.",
                 );
                 return Ok(None);
             }
@@ -80,7 +80,8 @@ impl Runner<'_> {
             Ok(turn) => turn,
             Err(bad) => {
                 let step = Step { problem: Some(bad.hint.clone()), ..step };
-                self.bad(conversation, reply.body, step, &bad.hint);
+                let hint = format!("{} The screen has not changed.", bad.hint);
+                self.bad(conversation, reply.body, step, &hint);
                 return Ok(None);
             }
         };
@@ -89,9 +90,15 @@ impl Runner<'_> {
     }
 
     /// A reply that cannot be followed is one bad step.
-    fn bad(&mut self, conversation: &mut Conversation, reply: Value, step: Step, hint: &str) {
+    pub(super) fn bad(
+        &mut self,
+        conversation: &mut Conversation,
+        reply: Value,
+        step: Step,
+        hint: &str,
+    ) {
         self.record(Step { step: self.number, ..step });
-        let note = Some(format!("{hint} The screen has not changed."));
+        let note = Some(hint.to_owned());
         conversation.push(Exchange { reply, results: Vec::new(), note, picture: None });
     }
 
@@ -344,7 +351,8 @@ impl Runner<'_> {
 
     /// The whole screen in the vendor's size. Later positions refer to it.
     async fn whole(&self, conversation: &mut Conversation) -> Result<Picture, End> {
-        let shot: Shot = self.eyes.look(conversation.dialect.size_rule()).await?;
+        let rule = conversation.dialect.size_rule();
+        let shot: Shot = self.read(|eyes| eyes.look(rule)).await?;
         conversation.view = view_of(conversation.dialect, &shot);
         Ok(picture_of(&shot, false))
     }

@@ -8,34 +8,32 @@ use tokio::time::sleep;
 use super::{End, PATIENCE_MS, Runner, found};
 use crate::{
     action::{Action, Place},
-    clause::Clause,
+    clause::{Clause, Gesture},
     element::Element,
-    evidence::is_done,
+    evidence::{Seen, is_done},
     eyes::middle,
     report::Step,
 };
 
-/// Words of other kinds of clicks, which are for the model.
-const SPECIAL: [&str; 7] =
-    ["double", "triple", "right-click", "right click", "middle", "drag", "hold"];
 /// What an element may take to appear after the step before it, as tries and time between them.
 const TRIES: u32 = 3;
 const BETWEEN: Duration = Duration::from_millis(200);
 /// States in which a click would undo what is wanted.
-const DONE_BEFORE: [&str; 3] = ["checked", "selected", "pressed"];
+const DONE_BEFORE: [&str; 4] = ["checked", "selected", "pressed", "expanded"];
 
 impl Runner<'_> {
     /// Does what the instruction says while exactly one element is what each part of it names.
     pub(super) async fn unaided(&mut self) -> Result<Option<End>, End> {
-        let instruction = self.goal.instruction.to_lowercase();
         let clauses = self.clauses.clone();
         let possible = clauses.iter().enumerate().all(|(at, clause)| match clause {
-            Clause::Use(_) | Clause::Focus(_) | Clause::Enter { field: Some(_), .. } => true,
+            // Other gestures are for the model.
+            Clause::Use { gesture, .. } => !matches!(gesture, Gesture::Double | Gesture::Right),
+            Clause::Check { .. } | Clause::Focus(_) | Clause::Enter { field: Some(_), .. } => true,
             // Before anything was used, the keyboard may be anywhere.
             Clause::Key(_) => at > 0,
             _ => false,
         });
-        if !possible || SPECIAL.iter().any(|word| instruction.contains(word)) {
+        if !possible {
             return Ok(None);
         }
         for (at, clause) in clauses.iter().enumerate() {
@@ -46,7 +44,8 @@ impl Runner<'_> {
             }
             let ended = self.reached().await?;
             let new = self.performed.get(before..).unwrap_or_default();
-            if ended.is_some() || !is_done(clause, new) {
+            let seen = Seen { performed: new, ..self.seen() };
+            if ended.is_some() || !is_done(clause, seen) {
                 return Ok(ended);
             }
         }
@@ -58,7 +57,8 @@ impl Runner<'_> {
     /// Does one part, and says whether it could.
     async fn part(&mut self, clause: &Clause, tries: u32) -> Result<bool, End> {
         match clause {
-            Clause::Use(element) => self.click(element, tries, false).await,
+            Clause::Use { element, .. } => self.click(element, tries, false).await,
+            Clause::Check { element, .. } => self.check(clause, element, tries).await,
             Clause::Focus(element) => self.click(element, tries, true).await,
             Clause::Enter { text, field: Some(field) } => {
                 if !self.click(field, tries, true).await? {
@@ -70,6 +70,29 @@ impl Runner<'_> {
                 self.alone(&Action::Key { keys: keys.clone() }, "The key is given").await
             }
             _ => Ok(false),
+        }
+    }
+
+    /// Clicks a box, unless it is as wanted already.
+    async fn check(&mut self, clause: &Clause, element: &Element, tries: u32) -> Result<bool, End> {
+        let mut wanted = self.is_as_wanted(clause).await;
+        for _ in 1..tries {
+            if wanted.is_some() {
+                break;
+            }
+            sleep(BETWEEN).await;
+            wanted = self.is_as_wanted(clause).await;
+        }
+        match wanted {
+            None => Ok(false),
+            Some(true) => {
+                self.look_at_boxes().await;
+                Ok(true)
+            }
+            Some(false) => match self.one(element).await {
+                Some(one) => self.click_at(element, &one).await,
+                None => Ok(false),
+            },
         }
     }
 
@@ -89,6 +112,10 @@ impl Runner<'_> {
         if (undoes && !field) || filled {
             return Ok(false);
         }
+        self.click_at(element, &one).await
+    }
+
+    async fn click_at(&mut self, element: &Element, one: &Candidate) -> Result<bool, End> {
         let action = Action::Click {
             at: Some(Place::At(middle(one.rect))),
             button: Button::Left,
@@ -115,17 +142,18 @@ impl Runner<'_> {
     }
 
     /// The one element with exactly this name.
-    async fn one(&self, element: &Element) -> Option<Candidate> {
+    pub(super) async fn one(&self, element: &Element) -> Option<Candidate> {
         for name in element.names() {
             let Ok(found) = self.eyes.find(&name).await else { continue };
             let usable = |it: &Candidate| {
                 let disabled = it.states.iter().any(|state| state == "disabled");
                 let text = matches!(it.role.as_str(), "text" | "statictext" | "label" | "heading");
-                element.fits(&it.name, &it.role) && !text && !disabled && !it.off_screen
+                element.fits(&it.name, &it.role) && !text && !disabled
             };
+            // One that is scrolled out of view may be the one that is meant.
             let mut same = found.into_iter().filter(usable);
             if let (Some(one), None) = (same.next(), same.next()) {
-                return Some(one);
+                return (!one.off_screen).then_some(one);
             }
         }
         None

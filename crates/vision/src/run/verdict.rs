@@ -35,11 +35,13 @@ impl Runner<'_> {
             let verified = self.holds(0).await?;
             return Ok(verified.map(|it| End::completed("the conditions hold", found(&it))));
         }
-        let looks = |clause: &Clause| matches!(clause, Clause::Visit(_) | Clause::Focus(_));
+        let looks = |clause: &Clause| {
+            matches!(clause, Clause::Visit(_) | Clause::Focus(_) | Clause::Close(_))
+        };
         if self.clauses.iter().any(looks) {
             self.stay(&[]).await?;
         }
-        let proof = evidence(&self.clauses, &self.performed, &self.scene, Need::Certain);
+        let proof = evidence(&self.clauses, self.seen(), Need::Certain);
         Ok(proof.map(|proof| {
             End::completed("everything that the instruction names was seen to happen", proof)
         }))
@@ -71,8 +73,8 @@ impl Runner<'_> {
                 )),
             });
         }
-        if let Some(proof) = evidence(&self.clauses, &self.performed, &self.scene, Need::Plausible)
-        {
+        self.look_at_boxes().await;
+        if let Some(proof) = evidence(&self.clauses, self.seen(), Need::Plausible) {
             return Ok(Ok(End::completed("the model says so, and it was seen to happen", proof)));
         }
         let checkable = !self.clauses.iter().any(|clause| matches!(clause, Clause::Other(_)));

@@ -7,6 +7,7 @@
     reason = "a test may"
 )]
 
+mod honest;
 mod pictures;
 mod screen;
 

@@ -44,6 +44,9 @@ pub struct Thing {
     pub shows: &'static str,
     /// Address of the page after the click.
     pub opens: Option<&'static str>,
+    /// Whether it is a box that is checked, or not. A click changes it.
+    pub checked: Option<bool>,
+    pub off_screen: bool,
 }
 
 pub fn label(name: &'static str, x: i32, y: i32) -> Thing {
@@ -63,7 +66,13 @@ pub fn button(name: &'static str, x: i32, y: i32) -> Thing {
         effect: Effect::Confirmed,
         shows: "saved",
         opens: None,
+        checked: None,
+        off_screen: false,
     }
+}
+
+pub fn checkbox(name: &'static str, checked: bool, x: i32, y: i32) -> Thing {
+    Thing { role: "checkbox", checked: Some(checked), ..button(name, x, y) }
 }
 
 #[derive(Default)]
@@ -72,6 +81,10 @@ pub struct State {
     pub url: String,
     pub typed: String,
     pub clicks: Vec<Pixel>,
+    /// Boxes that were clicked.
+    pub toggled: Vec<&'static str>,
+    /// How often the screen cannot be read from now on.
+    pub unreadable: usize,
     pub statuses: Vec<String>,
     pub looks: usize,
     /// How the next actions fail.
@@ -118,6 +131,28 @@ impl Screen {
         })
     }
 
+    fn states(thing: &Thing, state: &State) -> Vec<String> {
+        let clicks = state.toggled.iter().filter(|name| **name == thing.name).count();
+        let checked = thing.checked.is_some_and(|checked| checked ^ (clicks % 2 == 1));
+        checked.then(|| "checked".to_owned()).into_iter().collect()
+    }
+
+    fn candidates(&self, is_it: impl Fn(&Thing) -> bool) -> Vec<Candidate> {
+        let state = self.state.lock();
+        let candidate = |thing: &Thing| Candidate {
+            role: thing.role.to_owned(),
+            name: thing.name.to_owned(),
+            rect: thing.rect,
+            states: Self::states(thing, &state),
+            off_screen: thing.off_screen,
+            confidence: 1.0,
+            source: Source::Accessibility,
+            ..Candidate::default()
+        };
+        let things = self.things.iter().filter(|thing| is_it(thing));
+        if self.accessible { things.map(candidate).collect() } else { Vec::new() }
+    }
+
     fn do_it(&self, action: &Action, picture: bool) -> Result<Observation, Failure> {
         let mut state = self.state.lock();
         if let Some(failure) = state.failures.pop() {
@@ -143,7 +178,8 @@ impl Screen {
                     state.url = url.to_owned();
                 }
                 let (role, name) = (thing.role.to_owned(), thing.name.to_owned());
-                let hit = Hit { role, name, ..Hit::default() };
+                let hit = Hit { role, name, states: Self::states(thing, &state), ..Hit::default() };
+                state.toggled.extend(thing.checked.map(|_| thing.name));
                 let changed = thing.effect != Effect::NoVisibleChange;
                 let seen = ObservedPicture {
                     id: ShotId("shot-change".to_owned()),
@@ -201,16 +237,12 @@ impl Eyes for Screen {
 
     fn find<'a>(&'a self, name: &'a str) -> Seen<'a, Vec<Candidate>> {
         let wanted = name.to_lowercase();
-        let things = self.things.iter().filter(|thing| thing.name.to_lowercase().contains(&wanted));
-        let candidate = |thing: &Thing| Candidate {
-            role: thing.role.to_owned(),
-            name: thing.name.to_owned(),
-            rect: thing.rect,
-            confidence: 1.0,
-            source: Source::Accessibility,
-            ..Candidate::default()
-        };
-        let found = if self.accessible { things.map(candidate).collect() } else { Vec::new() };
+        let found = self.candidates(|thing| thing.name.to_lowercase().contains(&wanted));
+        async move { Ok(found) }.boxed()
+    }
+
+    fn usable(&self, _: Pixel) -> Seen<'_, Vec<Candidate>> {
+        let found = self.candidates(|thing| thing.role != "text");
         async move { Ok(found) }.boxed()
     }
 
@@ -235,6 +267,10 @@ impl Eyes for Screen {
     fn scene(&self) -> Seen<'_, Scene> {
         async move {
             let mut state = self.state.lock();
+            if state.unreadable > 0 {
+                state.unreadable -= 1;
+                return Err(Failure::Bad("no picture".to_owned()));
+            }
             if let Some(url) = state.moves.pop() {
                 state.url = url.to_owned();
             }
