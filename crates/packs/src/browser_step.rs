@@ -64,6 +64,9 @@ pub struct Step {
     /// What `effects` say about the step. Pictures are artifacts.
     #[serde(default)]
     pub observe: Option<Observe>,
+    /// Whether `effects` say which element the step hit.
+    #[serde(default)]
+    pub hit: bool,
 }
 
 /// What a step does.
@@ -117,7 +120,9 @@ impl Step {
 
     /// Whether it has what it needs.
     pub fn check(&self) -> PackResult<()> {
-        use Kind::{AssertText, Click, Execute, Extract, Focus, Key, Navigate, Select, Type};
+        use Kind::{
+            AssertText, Click, Execute, Extract, Focus, Key, Navigate, Scroll, Select, Type,
+        };
         if matches!(self.action, Click | Focus | Type | Select | Extract) {
             self.element()?;
         }
@@ -132,12 +137,13 @@ impl Step {
             return Err(PackError::invalid("target", message));
         }
         let on_element = matches!(self.action, Click | Focus | Type | Key | Select);
-        let acts = on_element || self.action == Navigate;
+        let acts = on_element || matches!(self.action, Navigate | Scroll | Execute);
         for (field, given, usable) in [
             ("target", self.target.is_some(), on_element || self.action == Extract),
             ("expect", self.expect.is_some(), on_element),
             ("settle", self.settle.is_some(), acts),
             ("observe", self.observe.is_some(), acts),
+            ("hit", self.hit, on_element),
         ] {
             if given && !usable {
                 let message = format!("{:?} has no `{field}`", self.action);
@@ -147,12 +153,18 @@ impl Step {
         Ok(())
     }
 
+    /// Whether `effects` have an entry for it.
+    pub fn is_observed(&self) -> bool {
+        self.settle.is_some() || self.observe.is_some() || self.hit
+    }
+
     pub fn options(&self) -> ActionOptions {
         ActionOptions {
             target: self.target.clone(),
             expect: self.expect.clone(),
             settle: self.settle,
             observe: self.observe,
+            hit: self.hit.then_some(true),
             ..ActionOptions::default()
         }
     }
@@ -205,8 +217,18 @@ mod tests {
         assert_eq!(fields["target"]["name"], "Save");
         assert_eq!((&fields["observe"], fields.get("selector")), (&json!("diff"), None));
         assert_eq!(with_options(json!({}), &ActionOptions::default()), None);
+        for usable in [
+            json!({ "action": "click", "selector": "a", "hit": true }),
+            json!({ "action": "scroll", "settle": {} }),
+            json!({ "action": "execute", "value": "go()", "settle": {}, "observe": "diff" }),
+        ] {
+            let step: Step = serde_json::from_value(usable).unwrap();
+            step.check().unwrap();
+            assert!(step.is_observed() && !step.options().is_empty());
+        }
         for refused in [
             json!({ "action": "wait", "observe": "diff" }),
+            json!({ "action": "execute", "value": "go()", "hit": true }),
             json!({ "action": "navigate", "value": "https://a.b", "expect": { "role": "link" } }),
             json!({ "action": "click", "selector": "a", "target": { "name": "Save" } }),
         ] {

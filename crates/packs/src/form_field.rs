@@ -54,6 +54,11 @@ impl Field {
         TOGGLES.contains(&self.role.as_str())
     }
 
+    /// The pixel where it is clicked.
+    pub fn middle(&self) -> Pixel {
+        middle(self.rect)
+    }
+
     fn from_node(node: &TreeNode) -> Self {
         Self {
             reference: Some(node.reference.clone()),
@@ -142,11 +147,19 @@ pub async fn value_of(context: &Context, field: &Field) -> PackResult<Option<Can
 }
 
 /// Puts a value into a field. With `quiet`, nothing of it is observed: no picture of it is kept.
-pub async fn fill(context: &Context, field: &Field, value: &str, quiet: bool) -> PackResult<()> {
+pub async fn fill(
+    context: &Context,
+    field: &Field,
+    value: &str,
+    quiet: bool,
+) -> PackResult<Observation> {
     if field.is_toggle() {
         let wanted = ON.contains(&value.trim().to_lowercase().as_str());
         let checked = field.states.iter().any(|state| state == "checked");
-        return if wanted == checked { Ok(()) } else { click(context, field, quiet).await };
+        return match wanted == checked {
+            true => Ok(Observation::default()),
+            false => click(context, field, quiet).await,
+        };
     }
     if matches!(field.role.as_str(), "combobox" | "listbox")
         && let Some(reference) = field.reference.as_ref().filter(|it| it.starts_with(['e', 'p']))
@@ -159,39 +172,41 @@ pub async fn fill(context: &Context, field: &Field, value: &str, quiet: bool) ->
         };
         // One that is no `<select>` is filled like any other field.
         if context.act(&select).await.is_ok() {
-            return Ok(());
+            return Ok(Observation::default());
         }
     }
-    click(context, field, quiet).await?;
-    enter(context, value, quiet).await
+    let clicked = click(context, field, quiet).await?;
+    let typed = enter(context, value, quiet).await?;
+    Ok(Observation { hit: clicked.hit, ..typed })
 }
 
 /// Replaces what the focused field holds.
-pub async fn enter(context: &Context, value: &str, quiet: bool) -> PackResult<()> {
+pub async fn enter(context: &Context, value: &str, quiet: bool) -> PackResult<Observation> {
     perform(context, Key::call(json!({ "keys": "ctrl+a" }))).await?;
     let typed = match value.is_empty() {
         true => Key::call(json!({ "keys": "Delete" })),
         false => Type::call(options(json!({ "text": value }), quiet)),
     };
-    perform(context, typed).await.map(drop)
+    perform(context, typed).await
 }
 
 /// Clicks an element.
-pub async fn click(context: &Context, field: &Field, quiet: bool) -> PackResult<()> {
-    let Pixel { x, y } = middle(field.rect);
+pub async fn click(context: &Context, field: &Field, quiet: bool) -> PackResult<Observation> {
+    let Pixel { x, y } = field.middle();
     let fields = match &field.reference {
         Some(reference) => json!({ "target": { "ref": reference } }),
         None => json!({ "x": x, "y": y }),
     };
-    perform(context, Click::call(options(fields, quiet))).await.map(drop)
+    perform(context, Click::call(options(fields, quiet))).await
 }
 
-/// Waits until the screen is quiet and says what changed, unless nothing is to be kept.
+/// Waits until the screen is quiet and says what was hit and what changed, unless nothing is to be kept.
 fn options(mut fields: Value, quiet: bool) -> Value {
     if let Value::Object(fields) = &mut fields
         && !quiet
     {
         fields.insert("settle".to_owned(), json!({}));
+        fields.insert("hit".to_owned(), true.into());
         fields.insert("observe".to_owned(), "diff".into());
     }
     fields

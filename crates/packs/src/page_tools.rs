@@ -1,7 +1,7 @@
 //! Tools of a page for a model that reads snapshots: what it is told, what it answers, what is done.
 
+use helmdeck_vision::keys;
 use helmdeck_wire::{
-    ErrorCode,
     browser::{
         ClickElement, Navigate, Patience, PressKeys, SelectOptions, Selector, TypeInto, Until,
         WaitFor,
@@ -17,6 +17,8 @@ use crate::{
 
 /// How long a step waits for its element.
 const PATIENCE: Patience = Patience::seconds(10.0);
+/// Characters of a name in a status line.
+const SHOWN: usize = 100;
 /// Snapshots that stay in the conversation. Older ones are left out.
 const KEPT: usize = 2;
 
@@ -123,6 +125,28 @@ impl ModelStep {
         }
     }
 
+    /// What it does, for a status line: never what it types.
+    pub fn label(&self) -> String {
+        let named = |name: &str| {
+            self.text(name).unwrap_or_default().chars().take(SHOWN).collect::<String>()
+        };
+        let element = || match named("element") {
+            none if none.is_empty() => named("ref"),
+            element => element,
+        };
+        match self.tool.as_str() {
+            "browser_click" => format!("clicking {}", element()),
+            "browser_type" => format!("typing into {}", element()),
+            "browser_select" => format!("selecting in {}", element()),
+            "browser_press" => format!("pressing {}", keys::shown(&named("key"))),
+            "browser_navigate" => format!("opening {}", named("url")),
+            "browser_wait_for" => "waiting".to_owned(),
+            "browser_snapshot" => "reading the page".to_owned(),
+            "done" => "checking the result".to_owned(),
+            other => other.chars().take(SHOWN).collect(),
+        }
+    }
+
     fn needs(&self, name: &str) -> PackResult<String> {
         self.text(name).ok_or_else(|| PackError::failed(format!("{} needs {name}", self.tool)))
     }
@@ -164,19 +188,6 @@ pub fn read(reply: &str) -> Result<ModelStep, String> {
         });
     }
     Err(hint.to_owned())
-}
-
-/// Whether a failed step ends the test: nothing that the model does can help.
-pub fn is_fatal(code: ErrorCode) -> bool {
-    matches!(
-        code,
-        ErrorCode::SessionUnavailable
-            | ErrorCode::ControlTaken
-            | ErrorCode::ControlHeld
-            | ErrorCode::Forbidden
-            | ErrorCode::Cancelled
-            | ErrorCode::Private
-    )
 }
 
 /// Does a step.
@@ -267,6 +278,21 @@ mod tests {
             assert_eq!(read(reply).map(|told| told.tool), Ok("done".to_owned()), "{reply}");
         }
         assert!(read("I am done").is_err() && read("").is_err());
+    }
+
+    #[test]
+    fn a_status_line_says_what_is_done_and_never_what_is_typed() {
+        let label = |tool: &str, arguments| {
+            ModelStep { tool: tool.to_owned(), arguments, reasoning: String::new() }.label()
+        };
+        assert_eq!(
+            label("browser_click", json!({ "ref": "e4", "element": "Buy" })),
+            "clicking Buy"
+        );
+        assert_eq!(label("browser_click", json!({ "ref": "e4" })), "clicking e4");
+        let typed = json!({ "ref": "e4", "text": "hunter2" });
+        assert_eq!(label("browser_type", typed), "typing into e4");
+        assert_eq!(label("browser_press", json!({ "key": "Enter" })), "pressing Enter");
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use helmdeck_sessions::{Caller, Session};
 use helmdeck_vision::{
     Outcome, Run, Step,
     eyes::{Eyes, Spent},
 };
-use helmdeck_wire::{job::JobId, nature::Style};
+use helmdeck_wire::{job::JobId, nature::Style, point::Pixel};
 use tokio::sync::watch;
 
 use crate::PackResult;
@@ -61,6 +62,8 @@ pub trait RegisteredRun: Send + Sync {
     fn eyes(&self) -> &dyn Eyes;
     /// Becomes true when a person stops the run.
     fn stopped(&self) -> watch::Receiver<bool>;
+    /// Shows people where it acts next, for a moment before it does.
+    fn aim(&self, at: Pixel) -> BoxFuture<'_, ()>;
     /// Records a step.
     fn note(&self, step: &Step);
     /// Registers the result, and returns the reason with what is known of people's answers.

@@ -1,6 +1,10 @@
 //! What packs share that reach a goal on a desktop.
 
-use std::{convert::Infallible, time::Duration};
+use std::{
+    convert::Infallible,
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
@@ -14,7 +18,7 @@ use helmdeck_vision::{
     report::FinalShot,
     run,
 };
-use helmdeck_wire::{ErrorCode, browser::Until, nature::Style};
+use helmdeck_wire::{ErrorCode, browser::Until, nature::Style, point::Pixel};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -113,6 +117,8 @@ pub async fn open_first(context: &Context, url: Option<&PageUrl>) -> PackResult<
 pub struct Watched<'a> {
     context: &'a Context,
     registered: Box<dyn RegisteredRun>,
+    /// The number of the last step.
+    last: AtomicU32,
 }
 
 impl<'a> Watched<'a> {
@@ -133,7 +139,7 @@ impl<'a> Watched<'a> {
             max_steps,
             patience: PATIENCE,
         };
-        Ok(Self { context, registered: context.runs.begin(run)? })
+        Ok(Self { context, registered: context.runs.begin(run)?, last: AtomicU32::new(0) })
     }
 
     /// Registers a run that reaches a goal.
@@ -149,6 +155,18 @@ impl<'a> Watched<'a> {
 
     /// Waits while it is paused. Fails if a person stopped it.
     pub async fn ready(&self) -> PackResult<()> {
+        self.unless_stopped(async {
+            self.eyes().ready().await;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Waits for `work`. Fails if a person stops the run meanwhile.
+    pub async fn unless_stopped<T>(
+        &self,
+        work: impl Future<Output = PackResult<T>>,
+    ) -> PackResult<T> {
         let mut stopped = self.registered.stopped();
         tokio::select! {
             biased;
@@ -156,12 +174,23 @@ impl<'a> Watched<'a> {
             true = async { stopped.wait_for(|stop| *stop).await.is_ok() } => {
                 Err(PackError::new(ErrorCode::Cancelled, STOPPED))
             }
-            () = self.eyes().ready() => Ok(()),
+            done = work => done,
         }
+    }
+
+    /// Shows people where it acts next.
+    pub async fn aim(&self, at: Pixel) {
+        self.registered.aim(at).await;
+    }
+
+    /// The number of the next step.
+    pub fn next_step(&self) -> u32 {
+        self.last.load(Ordering::Relaxed).saturating_add(1)
     }
 
     /// Records a step.
     pub fn note(&self, step: &Step) {
+        self.last.fetch_max(step.step, Ordering::Relaxed);
         self.registered.note(step);
     }
 
@@ -202,11 +231,18 @@ impl<'a> Watched<'a> {
     ) -> PackResult<Run> {
         let context = self.context;
         let eyes = self.eyes();
+        // Steps before these have their own numbers.
+        let before = self.last.load(Ordering::Relaxed);
         let told = |step: &Step| {
             let part = f64::from(step.step) / f64::from(limits.max_steps.max(1));
             context.progress(0.1 + 0.8 * part, step.line());
-            self.note(step);
+            self.note(&Step { step: before.saturating_add(step.step), ..step.clone() });
             watcher(step);
+        };
+        let numbered = |mut done: Run| {
+            let steps = done.steps.iter_mut();
+            steps.for_each(|step| step.step = before.saturating_add(step.step));
+            done
         };
         context.progress(0.1, "looking");
         if context.mode == Style::Structured {
@@ -215,16 +251,49 @@ impl<'a> Watched<'a> {
                 done.outcome = Outcome::Stuck;
             }
             (done.model, done.dialect, done.model_calls) = (None, None, 0);
-            return Ok(done);
+            return Ok(numbered(done));
         }
         let id = context.models.choose_vision(wanted.model)?;
         let model = context.models.on_desktop(id, wanted.budget);
-        Ok(run(&wanted.goal, eyes, &model, limits, &told).await)
+        Ok(numbered(run(&wanted.goal, eyes, &model, limits, &told).await))
     }
 
     /// Registers how it ended, and returns why.
     pub fn finish(&self, end: RunEnd) -> String {
         self.registered.finish(end)
+    }
+
+    /// Registers why it ended, if it failed before its first step.
+    pub fn registering<T>(&self, done: PackResult<T>) -> PackResult<T> {
+        if let Err(error) = &done
+            && let Some(outcome) = outcome_of(error)
+        {
+            self.finish(RunEnd {
+                outcome,
+                reason: error.to_string(),
+                evidence: Vec::new(),
+                answer: String::new(),
+                steps: Vec::new(),
+                spent: Spent::default(),
+            });
+        }
+        done
+    }
+}
+
+/// How a run ends with an error after which nothing that it does can help. Nothing for other errors: those of one
+/// step, and those of the job.
+pub fn outcome_of(error: &PackError) -> Option<Outcome> {
+    match error.code() {
+        ErrorCode::ControlTaken | ErrorCode::ControlHeld | ErrorCode::Private => {
+            Some(Outcome::ControlTaken)
+        }
+        ErrorCode::SessionUnavailable
+        | ErrorCode::DisplayLost
+        | ErrorCode::ResourceExhausted
+        | ErrorCode::Cancelled => Some(Outcome::Cancelled),
+        ErrorCode::Forbidden => Some(Outcome::Denied),
+        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@ mod watched_eyes;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use futures_util::{FutureExt, future::BoxFuture};
 use helmdeck_packs::{NewRun, PackError, PackResult, RegisteredRun, RunEnd, RunRegistry};
 use helmdeck_sessions::{Caller, Session};
 use helmdeck_vision::{
@@ -17,7 +18,7 @@ use serde_json::json;
 use time::OffsetDateTime;
 use tokio::{
     sync::{mpsc, oneshot, watch},
-    time::timeout,
+    time::{sleep, timeout},
 };
 
 use crate::{
@@ -32,6 +33,8 @@ pub use watched_eyes::WatchedEyes;
 const KEPT: usize = 200;
 /// Steps of a run that are kept.
 const KEPT_STEPS: usize = 1000;
+/// How long people see the target before something happens there.
+const AIM: Duration = Duration::from_millis(300);
 /// Characters of a question.
 const QUESTION: usize = 1000;
 
@@ -284,9 +287,13 @@ impl VisionRun {
         let _ = self.paused.subscribe().wait_for(|paused| !paused).await;
     }
 
-    fn aims(&self, target: Option<Pixel>) {
+    /// Shows people where it acts next.
+    async fn aim(&self, target: Option<Pixel>) {
         self.status.lock().target = target;
         self.changed();
+        if target.is_some() && self.session.is_watched() {
+            sleep(AIM).await;
+        }
     }
 
     /// Records a step.
@@ -347,6 +354,10 @@ impl RegisteredRun for Guard {
 
     fn stopped(&self) -> watch::Receiver<bool> {
         self.run.stop.subscribe()
+    }
+
+    fn aim(&self, at: Pixel) -> BoxFuture<'_, ()> {
+        self.run.aim(Some(at)).boxed()
     }
 
     fn note(&self, step: &Step) {

@@ -6,6 +6,7 @@
 
 mod blobs;
 mod bucket_blobs;
+mod erasure;
 mod link;
 mod new_artifact;
 mod pending;
@@ -33,7 +34,7 @@ use blobs::{Blobs, FileBlobs};
 use bucket_blobs::BucketBlobs;
 use link::LinkKey;
 pub use link::LinkQuery;
-pub use new_artifact::NewArtifact;
+pub use new_artifact::{NewArtifact, is_content_type};
 use pending::Pending;
 pub use reader::ArtifactReader;
 use usage::Uploads;

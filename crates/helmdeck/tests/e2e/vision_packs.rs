@@ -126,6 +126,7 @@ async fn a_form_is_filled_by_what_people_see_and_the_secret_is_nowhere() {
     for path in [
         format!("/api/v1/sessions/{}/actions", desk.id),
         format!("/api/v1/sessions/{}/trace", desk.id),
+        format!("/api/v1/sessions/{}/vision", desk.id),
         format!("/api/v1/jobs/{job}"),
         format!("/api/v1/jobs/{job}/input"),
         format!("/api/v1/sessions/{}", desk.id),

@@ -82,7 +82,7 @@ pub fn pack() -> Pack {
              assert_text, screenshot, wait, execute. Every step waits for its element. Pictures are \
              artifacts. With the same `workspace` or `_session_id`, the next call continues there.",
         )
-        .nature(Nature { open_world: true, ..Nature::in_browser() })
+        .nature(Nature::in_new_browser())
         .session(SessionNeed::OneShot(Mode::Headless))
         .timeout_s(1800)
         .example(
@@ -204,7 +204,7 @@ async fn act<A: Action + Serialize>(
     if let Some(url) = reply.get("url").and_then(Value::as_str) {
         url.clone_into(&mut output.url);
     }
-    if step.settle.is_some() || step.observe.is_some() {
+    if step.is_observed() {
         let mut seen: Observation = serde_json::from_value(reply.clone()).unwrap_or_default();
         let (mut screenshot, step) = (None, at + 1);
         if let Some(picture) = seen.picture.take() {
@@ -229,14 +229,23 @@ async fn look(
         (Kind::Scroll, Some(selector)) => {
             // Moving the pointer over an element scrolls to it.
             let hover = HoverElement { selector: selector.clone(), tab: None, timeout_s };
-            output.url = context.act(&hover).await?.acted.url;
+            act(context, step, &hover, at, output).await?;
         }
         (Kind::Scroll, None) => {
-            execute(context, format!("window.scrollBy(0, {})", step.by), timeout_s).await?;
+            let script = format!("window.scrollBy(0, {})", step.by);
+            act(context, step, &Execute { script, tab: None, timeout_s }, at, output).await?;
         }
         (Kind::Screenshot, _) => {
-            let (name, full_page) = (format!("step-{}", at + 1), step.full_page);
-            let wanted = PageScreenshot { full_page, format: png(), ..PageScreenshot::default() };
+            let (name, selector) = (format!("step-{}", at + 1), step.selector.clone());
+            // A picture of an element is not one of the page.
+            let full_page = step.full_page && selector.is_none();
+            let wanted = PageScreenshot {
+                full_page,
+                selector,
+                format: png(),
+                timeout_s,
+                ..PageScreenshot::default()
+            };
             output.screenshots.push(picture(context, &name, &wanted).await?.key);
         }
         (Kind::AssertText, _) => {
@@ -250,7 +259,9 @@ async fn look(
         }
         (Kind::Wait, None) => pause(step.ms).await,
         (Kind::Execute, _) => {
-            let result = execute(context, step.value()?, timeout_s).await?;
+            let run = Execute { script: step.value()?, tab: None, timeout_s };
+            let reply = act(context, step, &run, at, output).await?;
+            let result = reply.get("result").cloned().unwrap_or_default();
             output.extractions.insert(format!("execute[{at}]"), result);
         }
         _ => {
@@ -266,10 +277,6 @@ async fn look(
         }
     }
     Ok(())
-}
-
-async fn execute(context: &Context, script: String, timeout_s: Patience) -> PackResult<Value> {
-    Ok(context.act(&Execute { script, tab: None, timeout_s }).await?.result)
 }
 
 async fn assert_text(context: &Context, text: String, timeout_s: Patience) -> PackResult<()> {

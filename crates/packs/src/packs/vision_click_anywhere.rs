@@ -98,6 +98,6 @@ async fn run(context: Context, input: Input) -> PackResult<Reached> {
         budget: input.budget,
     };
     let watched = Watched::toward(&context, &wanted)?;
-    open_first(&context, input.url.as_ref()).await?;
+    watched.registering(open_first(&context, input.url.as_ref()).await)?;
     reach(watched, &wanted).await
 }

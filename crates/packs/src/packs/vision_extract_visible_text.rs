@@ -1,8 +1,10 @@
 //! `vision.extract_visible_text`: the text that the desktop shows.
 
+use std::time::Instant;
+
 use helmdeck_vision::{
-    SessionEyes,
-    eyes::{Eyes as _, Failure, Model as _, Shot, Spent},
+    Action, Outcome, Step,
+    eyes::{Failure, Model as _, Shot, Spent},
 };
 use helmdeck_wire::{
     ErrorCode,
@@ -15,9 +17,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    Context, ModelBudget, ModelNeed, Pack, PackError, PackResult, Routing, SessionNeed,
-    page::PageUrl, vision_run::open_first,
+    Context, ModelBudget, ModelNeed, Pack, PackError, PackResult, Routing, RunEnd, SessionNeed,
+    page::PageUrl,
+    vision_run::{Watched, asked_model, open_first},
 };
+
+/// What its run is called.
+const INSTRUCTION: &str = "Read the text of the screen";
 
 /// What the model is told.
 const SYSTEM: &str = "You transcribe pictures of a screen. Write down all text that is visible, as it is, in reading \
@@ -105,31 +111,66 @@ pub fn pack() -> Pack {
 }
 
 async fn run(context: Context, input: Input) -> PackResult<Output> {
-    open_first(&context, input.url.as_ref()).await?;
+    let model = asked_model(&context, input.model.as_deref())?;
+    let watched = Watched::begin(&context, INSTRUCTION, model, 1)?;
+    let reading = watched.unless_stopped(read(&context, &input, &watched));
+    let reading = watched.registering(reading.await);
+    watched.eyes().tell("").await;
+    let (output, step) = reading?;
+    watched.note(&step);
+    watched.finish(RunEnd {
+        outcome: Outcome::Completed,
+        reason: "the text was read".to_owned(),
+        evidence: Vec::new(),
+        answer: String::new(),
+        spent: step.spent.unwrap_or_default(),
+        steps: vec![step],
+    });
+    Ok(output)
+}
+
+/// Reads the text, which is one step.
+async fn read(
+    context: &Context,
+    input: &Input,
+    watched: &Watched<'_>,
+) -> PackResult<(Output, Step)> {
+    open_first(context, input.url.as_ref()).await?;
+    watched.ready().await?;
+    let began = Instant::now();
+    let step = |spent: Option<Spent>, shot| Step {
+        step: 1,
+        shot,
+        without_model: spent.is_none(),
+        action: Some(Action::Read),
+        spent,
+        duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        ..Step::default()
+    };
     if context.mode == Style::Structured {
         let tree = context.act(&ReadTree::default()).await?;
         let (text, truncated) = (text_of(&tree), tree.truncated);
-        return Ok(Output { text, source: "elements", model: None, truncated, spent: None });
+        let output = Output { text, source: "elements", model: None, truncated, spent: None };
+        return Ok((output, step(None, None)));
     }
     let id = context.models.choose_vision(input.model.as_deref())?;
     let rule = context.models.on_desktop(id.clone(), input.budget).dialect().size_rule();
     context.progress(0.2, "taking a picture");
-    let eyes = SessionEyes::new(context.session()?.clone(), context.caller.clone());
-    eyes.tell(&format!("{id} · reading the screen")).await;
+    let eyes = watched.eyes();
+    eyes.tell(&format!("{id} · step 1/1 · reading the screen")).await;
     let shot = eyes.look(rule).await.map_err(unseen)?;
     context.progress(0.4, format!("asking {id}"));
     let messages = messages(&shot);
-    let written = context.models.write(&id, &messages, input.max_tokens, input.budget).await;
-    eyes.tell("").await;
-    let written = written?;
+    let written = context.models.write(&id, &messages, input.max_tokens, input.budget).await?;
     let text = written.text.trim();
-    Ok(Output {
+    let output = Output {
         text: if text == "(no text)" { String::new() } else { text.to_owned() },
         source: "model",
         model: Some(id.to_string()),
         truncated: written.truncated,
         spent: Some(written.spent),
-    })
+    };
+    Ok((output, step(Some(written.spent), Some(shot.id))))
 }
 
 fn messages(shot: &Shot) -> [Value; 2] {

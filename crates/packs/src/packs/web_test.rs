@@ -1,38 +1,41 @@
 //! `web.test`: a model tests a page, and assertions decide.
 
+#[path = "web_test/end.rs"]
+mod end;
+#[path = "web_test/sites.rs"]
+mod sites;
+#[path = "web_test/step.rs"]
+mod step;
+#[path = "web_test/walk.rs"]
+mod walk;
+
 use helmdeck_vision::{
-    Action, Fence, Goal, Outcome, Place, Step,
-    eyes::{Failure, Spent, Success},
-    keys,
+    Fence, Goal, Outcome,
+    eyes::{Scene, Spent, Success},
+    scope::Scope,
 };
 use helmdeck_wire::{
-    ErrorCode,
     browser::{Snapshot, Until},
     nature::{Nature, Style},
-    pointer::Button,
     session::Mode,
     site::Site,
     verify::{Check, Condition, Verified, VerifyPage},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
-    Context, ModelBudget, ModelNeed, Pack, PackError, PackResult, Routing, RunEnd, SessionNeed,
+    Context, ModelBudget, ModelNeed, Pack, PackResult, Routing, RunEnd, SessionNeed,
     page::{PageUrl, open},
-    page_tools::{self, Ask, ModelStep},
+    page_tools::Ask,
     vision_run::{Wanted, Watched, reach},
 };
+use end::End;
+use step::TestStep;
 
 /// How long conditions may take to hold after a step.
 const PATIENCE_MS: u32 = 2000;
-/// How often a model may say that it is done while an assertion does not hold.
-const MOST_CLAIMS: u32 = 3;
-/// Tokens of one reply.
-const REPLY_TOKENS: u32 = 1024;
-/// Stands for what was typed.
-const HIDDEN: &str = "•••";
 /// Bytes of a snapshot that a model gets.
 const SNAPSHOT_BYTES: u32 = 24_000;
 
@@ -108,25 +111,6 @@ struct Output {
     spent: Spent,
 }
 
-/// A step of a test.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-#[schemars(rename = "WebTestStep")]
-struct TestStep {
-    /// What was done.
-    tool: String,
-    /// With what.
-    #[serde(skip_serializing_if = "Value::is_null")]
-    arguments: Value,
-    /// What came of it.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    result: String,
-    /// Whether it failed.
-    is_error: bool,
-    /// Why the model did it.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    reasoning: String,
-}
-
 /// The pack.
 pub fn pack() -> Pack {
     Pack::new("web.test", run)
@@ -135,7 +119,7 @@ pub fn pack() -> Pack {
              only if `assertions` (texts) and `success` (conditions as in verify) hold at the end, never because \
              the model says so. `_mode: vision` tests on a VISIBLE desktop, by pictures.",
         )
-        .nature(Nature { open_world: true, ..Nature::in_browser() })
+        .nature(Nature::in_new_browser())
         .mode(Style::Structured)
         .model(ModelNeed::Always)
         .session(SessionNeed::OneShot(Mode::Headless))
@@ -162,20 +146,17 @@ struct Test<'a> {
     context: &'a Context,
     input: &'a Input,
     sites: Vec<Site>,
+    /// What the instruction asks for, besides the sites.
+    scope: Scope,
     watched: &'a Watched<'a>,
     fence: &'a Fence<'a>,
     number: u32,
     steps: Vec<TestStep>,
     claims: u32,
+    /// What the last reply used, until a step has it.
+    paid: Option<Spent>,
     spent: Spent,
     url: String,
-}
-
-/// How a test ended.
-struct End {
-    outcome: Outcome,
-    reason: String,
-    question: Option<String>,
 }
 
 async fn run(context: Context, input: Input) -> PackResult<Output> {
@@ -186,44 +167,60 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     let named = Some(model.to_string());
     let watched = Watched::begin(&context, &input.instruction, named, input.max_steps)?;
     context.progress(0.05, "loading the page");
-    let url = open(&context, &input.url, Until::Load).await?.acted.url;
+    let opened = watched.registering(open(&context, &input.url, Until::Load).await)?;
     let allowed = input.allow.iter().map(String::as_str).chain([input.url.as_str()]);
     let fence = Fence::new(watched.eyes());
     let mut test = Test {
         context: &context,
         sites: allowed.filter_map(Site::of).collect(),
+        scope: Scope::new(&Scene::default(), &input.instruction, &input.allow),
         input: &input,
         watched: &watched,
         fence: &fence,
         number: 0,
         steps: Vec::new(),
         claims: 0,
+        paid: None,
         spent: Spent::default(),
-        url,
+        url: opened.acted.url,
     };
     let mut ask = Ask::new(&input.instruction);
     // If it fails or is cancelled, the limit of sites ends with the run.
     let end = tokio::select! {
-        end = test.all_steps(&model, &mut ask) => end?,
+        end = test.all_steps(&model, &mut ask) => end.or_else(End::of)?,
         failure = fence.keep() => End::from(failure),
     };
-    let verified = verify(&context, &input, PATIENCE_MS).await?;
-    let final_snapshot = snapshot(&context).await?.1;
+    let (end, verified, page) = closing(&context, &input, end).await?;
     fence.end().await;
     watched.eyes().tell("").await;
     let Test { steps, spent, url, .. } = test;
-    let mut output =
-        output(end, verified, steps, (url, final_snapshot), Some(model.to_string()), spent);
-    let steps = output.steps.iter().zip(1..).map(|(step, number)| step.shown(number)).collect();
+    let page = page.unwrap_or((url, String::new()));
+    let mut output = output(end, verified, steps, page, Some(model.to_string()), spent);
     output.reason = watched.finish(RunEnd {
         outcome: output.outcome,
         reason: output.reason,
         evidence: output.evidence.clone(),
         answer: String::new(),
-        steps,
+        steps: output.steps.iter().map(TestStep::shown).collect(),
         spent,
     });
     Ok(output)
+}
+
+/// What the page shows at the end. A test that a person or its session ended has what it found until then.
+async fn closing(
+    context: &Context,
+    input: &Input,
+    end: End,
+) -> PackResult<(End, Option<Verified>, Option<(String, String)>)> {
+    let seen = async {
+        let verified = verify(context, input, PATIENCE_MS).await?;
+        Ok((verified, snapshot(context).await?))
+    };
+    match seen.await {
+        Ok((verified, page)) => Ok((end, verified, Some(page))),
+        Err(error) => Ok((end.despite(error)?, None, None)),
+    }
 }
 
 fn output(
@@ -288,242 +285,6 @@ async fn snapshot(context: &Context) -> PackResult<(String, String)> {
     Ok((taken.acted.url, taken.snapshot))
 }
 
-impl Test<'_> {
-    async fn all_steps(
-        &mut self,
-        model: &helmdeck_gateway::ModelId,
-        ask: &mut Ask,
-    ) -> PackResult<End> {
-        let max = self.input.max_steps;
-        if let Err(failure) = self.fence.limit(self.sites.clone()).await {
-            return Ok(failure.into());
-        }
-        for number in 1..=max {
-            self.number = number;
-            self.watched.eyes().tell(&format!("{model} · step {number}/{max}")).await;
-            if let Err(stopped) = self.watched.ready().await {
-                let reason = stopped.to_string();
-                return Ok(End { outcome: Outcome::Cancelled, reason, question: None });
-            }
-            let (url, page) = snapshot(self.context).await?;
-            self.url = url;
-            if let Err(end) = self.inside().await {
-                return Ok(end);
-            }
-            ask.shows(&self.url, &page);
-            let part = f64::from(number) / f64::from(max + 1);
-            self.context.progress(0.1 + 0.85 * part, format!("step {number} of {max}"));
-            let budget = self.input.budget;
-            let messages = ask.messages();
-            let asked = self.context.models.write(model, &messages, REPLY_TOKENS, budget);
-            let written = match asked.await {
-                Ok(written) => written,
-                Err(error) => match self.unanswered(ask, &error) {
-                    Some(end) => return Ok(end),
-                    None => continue,
-                },
-            };
-            self.spent.add(written.spent);
-            if let Some(end) = self.follow(ask, &written.text).await? {
-                return Ok(end);
-            }
-        }
-        let reason = format!("the model did not finish in {max} steps");
-        Ok(End { outcome: Outcome::MaxSteps, reason, question: None })
-    }
-
-    /// A call of the model that failed: the end, or one bad step.
-    fn unanswered(&mut self, ask: &mut Ask, error: &PackError) -> Option<End> {
-        let reason = error.to_string();
-        let outcome = match error.code() {
-            ErrorCode::InvalidOutput => {
-                ask.says("", "Your reply was empty. Answer with one JSON object.");
-                self.note(TestStep { tool: "none".to_owned(), ..TestStep::failed(reason) });
-                return None;
-            }
-            ErrorCode::BudgetExceeded => Outcome::Budget,
-            ErrorCode::Forbidden => Outcome::Denied,
-            _ => Outcome::ProviderError,
-        };
-        Some(End { outcome, reason, question: None })
-    }
-
-    fn note(&mut self, step: TestStep) {
-        self.watched.note(&step.shown(self.number));
-        self.steps.push(step);
-    }
-
-    /// Does what a reply says.
-    async fn follow(&mut self, ask: &mut Ask, reply: &str) -> PackResult<Option<End>> {
-        let told = match page_tools::read(reply) {
-            Ok(told) => told,
-            Err(hint) => {
-                ask.says(reply, &hint);
-                self.note(TestStep { tool: "none".to_owned(), ..TestStep::failed(hint) });
-                return Ok(None);
-            }
-        };
-        let step = TestStep {
-            tool: told.tool.clone(),
-            arguments: told.arguments.clone(),
-            reasoning: told.reasoning.clone(),
-            ..TestStep::default()
-        };
-        match told.tool.as_str() {
-            "done" => return self.judge(ask, reply, step).await,
-            "fail" => {
-                let reason = told.text("reason").unwrap_or_else(|| told.reasoning.clone());
-                self.note(step);
-                let reason = format!("the model gave up: {reason}");
-                return Ok(Some(End { outcome: Outcome::Stuck, reason, question: None }));
-            }
-            _ => {}
-        }
-        if let Err(end) = self.stays(&told).await {
-            self.note(TestStep { result: end.reason.clone(), is_error: true, ..step });
-            return Ok(Some(end));
-        }
-        let (mut words, is_error) = match page_tools::perform(self.context, &told).await {
-            Ok(done) => {
-                self.url = done.url.unwrap_or_else(|| self.url.clone());
-                (done.words, false)
-            }
-            Err(error) if page_tools::is_fatal(error.code()) => return Err(error),
-            Err(error) => (format!("failed: {error}"), true),
-        };
-        let inside = self.inside().await;
-        if let Ok(Some(allowed)) = &inside {
-            words = format!("{words} {allowed}");
-        }
-        ask.says(reply, &words);
-        self.note(TestStep { result: words, is_error, ..step });
-        Ok(inside.err())
-    }
-
-    /// What to make of a model that says that it is done.
-    async fn judge(
-        &mut self,
-        ask: &mut Ask,
-        reply: &str,
-        step: TestStep,
-    ) -> PackResult<Option<End>> {
-        self.claims += 1;
-        let Some(verified) = verify(self.context, self.input, PATIENCE_MS).await? else {
-            self.note(step);
-            let reason =
-                "the model says that it is done, but the test has no assertions or conditions";
-            let reason = reason.to_owned();
-            return Ok(Some(End { outcome: Outcome::Unverified, reason, question: None }));
-        };
-        if verified.holds {
-            self.note(step);
-            let reason = "the steps are done, and everything holds".to_owned();
-            return Ok(Some(End { outcome: Outcome::Completed, reason, question: None }));
-        }
-        let missing: Vec<_> =
-            verified.evidence.iter().filter(|it| !it.holds).map(|it| it.found.clone()).collect();
-        let missing = missing.join("; ");
-        self.note(TestStep { result: missing.clone(), is_error: true, ..step });
-        if self.claims >= MOST_CLAIMS {
-            let reason = format!("the model says that it is done, but: {missing}");
-            return Ok(Some(End { outcome: Outcome::Unverified, reason, question: None }));
-        }
-        let words = format!("Not done yet: {}. Continue.", page_tools::data(&missing));
-        ask.says(reply, &words);
-        Ok(None)
-    }
-
-    /// Renews the limit of sites before a step, which opens no other site unless a person allows it.
-    async fn stays(&mut self, told: &ModelStep) -> Result<(), End> {
-        self.fence.renew().await?;
-        let wanted = (told.tool == "browser_navigate").then(|| told.text("url")).flatten();
-        match wanted {
-            Some(url) => self.permitted(&url).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Ends the test if the page is on another site, or the browser was kept from opening one, and no person allows it.
-    /// Says what a person allowed to open.
-    async fn inside(&mut self) -> Result<Option<String>, End> {
-        let (refused, shown) = (self.fence.refused().await?, self.url.clone());
-        for url in refused.iter().chain([&shown]) {
-            self.permitted(url).await?;
-        }
-        Ok(refused.last().map(|last| {
-            let last = page_tools::data(last);
-            format!("The browser did not open {last}. A person has allowed it now: try again.")
-        }))
-    }
-
-    /// Asks the person who watches whether the test may use the site of an address, unless it may already.
-    async fn permitted(&mut self, url: &str) -> Result<(), End> {
-        let page = url.starts_with("http://") || url.starts_with("https://");
-        let Some(site) = Site::of(url).filter(|_| page) else { return Ok(()) };
-        if self.sites.iter().any(|own| own.covers(&site)) {
-            return Ok(());
-        }
-        let question = format!("open {url}, which is on another site");
-        match self.watched.eyes().confirm(&question).await {
-            Some(true) => {
-                self.sites.push(site);
-                self.fence.limit(self.sites.clone()).await.map_err(End::from)
-            }
-            Some(false) => {
-                let reason = format!("a person refused: {question}");
-                Err(End { outcome: Outcome::Denied, reason, question: None })
-            }
-            None => {
-                let reason =
-                    format!("a person has to decide: {question}; `allow` names more sites");
-                let question = Some(question);
-                Err(End { outcome: Outcome::NeedsConfirmation, reason, question })
-            }
-        }
-    }
-}
-
-impl From<Failure> for End {
-    fn from(failure: Failure) -> Self {
-        let (outcome, reason) = match failure {
-            Failure::Bad(reason) => (Outcome::Stuck, reason),
-            Failure::ControlTaken(reason) => (Outcome::ControlTaken, reason),
-            Failure::Denied(reason) => (Outcome::Denied, reason),
-            Failure::Gone(reason) => (Outcome::Cancelled, reason),
-        };
-        Self { outcome, reason, question: None }
-    }
-}
-
-impl TestStep {
-    fn failed(result: String) -> Self {
-        Self { result, is_error: true, ..Self::default() }
-    }
-
-    /// The step as people see it. What was typed is left out.
-    fn shown(&self, number: u32) -> Step {
-        let text = |name: &str| {
-            let value = self.arguments.get(name).and_then(Value::as_str).map(str::to_owned);
-            value.unwrap_or_default()
-        };
-        let element = || Place::Element { reference: text("ref") };
-        let action = match self.tool.as_str() {
-            "browser_click" => Some(Action::clicks(Some(element()), Button::Left, 1)),
-            "browser_type" => Some(Action::Fill { at: element(), text: HIDDEN.to_owned() }),
-            "browser_press" => Some(Action::key(&keys::shown(&text("key")))),
-            "browser_navigate" => Some(Action::Navigate { url: text("url") }),
-            _ => None,
-        };
-        Step {
-            step: number,
-            said: self.reasoning.clone(),
-            action,
-            problem: self.is_error.then(|| self.result.clone()),
-            ..Step::default()
-        }
-    }
-}
-
 /// The same on a desktop.
 async fn by_pictures(context: &Context, input: &Input) -> PackResult<Output> {
     let goal = Goal {
@@ -539,18 +300,11 @@ async fn by_pictures(context: &Context, input: &Input) -> PackResult<Output> {
     };
     let watched = Watched::toward(context, &wanted)?;
     context.progress(0.05, "loading the page");
-    open(context, &input.url, Until::Load).await?;
+    let opened = watched.registering(open(context, &input.url, Until::Load).await)?;
     let done = reach(watched, &wanted).await?;
-    let step = |step: helmdeck_vision::Step| TestStep {
-        tool: step.action.as_ref().map_or("none".to_owned(), helmdeck_vision::Action::label),
-        arguments: step.action.and_then(|it| serde_json::to_value(it).ok()).unwrap_or_default(),
-        is_error: step.problem.is_some(),
-        result: step.problem.unwrap_or_default(),
-        reasoning: step.said,
-    };
-    let steps = done.steps.into_iter().map(step).collect();
-    let verified = verify(context, input, PATIENCE_MS).await?;
-    let page = snapshot(context).await?;
+    let steps = done.steps.into_iter().map(TestStep::seen).collect();
     let end = End { outcome: done.outcome, reason: done.reason, question: done.question };
+    let (end, verified, page) = closing(context, input, end).await?;
+    let page = page.unwrap_or((opened.acted.url, String::new()));
     Ok(output(end, verified, steps, page, done.model, done.spent))
 }

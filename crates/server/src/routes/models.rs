@@ -1,12 +1,14 @@
 //! Models that callers can use, what they used, and their budgets.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use helmdeck_gateway::{WINDOW, dollars, nanos};
+use helmdeck_packs::Pack;
 use helmdeck_store::{AuditEntry, ModelBudgetRow};
 use helmdeck_wire::{
     ErrorCode,
     model::{ModelBudget, ModelBudgetList, ModelList, ModelUsage},
+    nature::Style,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,6 +123,8 @@ pub struct ErasedRecords {
     jobs: u64,
     /// Runs of vision that had ended, with their steps.
     vision_runs: u64,
+    /// Pictures of screens that those jobs made.
+    pictures: u64,
     /// Actions in the journals of sessions.
     actions: u64,
 }
@@ -132,8 +136,15 @@ pub async fn erase_records(call: Call, erase: Erase) -> ApiResult<ErasedRecords>
         vision_runs: call.app.vision_runs.erase(subject),
         calls: store.erase_model_calls(subject).await?,
         jobs: store.erase_jobs(subject).await?,
-        actions: 0,
+        ..ErasedRecords::default()
     };
+    // Packs that look at screens are those that can use models. Other artifacts are files of the caller.
+    let looks = |pack: &Arc<Pack>| {
+        [Style::Vision, Style::Structured].into_iter().any(|mode| pack.needs_model(mode))
+    };
+    for pack in call.app.packs.packs().iter().filter(|pack| looks(pack)) {
+        erased.pictures += call.app.artifacts.erase_made_by(subject, &pack.name).await?;
+    }
     loop {
         let some = store.erase_actions(subject, BATCH).await?;
         erased.actions += some;
@@ -146,6 +157,7 @@ pub async fn erase_records(call: Call, erase: Erase) -> ApiResult<ErasedRecords>
     let entry = AuditEntry::new("records.erased").actor(&call.caller).target(subject);
     let entry = entry.detail("calls", erased.calls).detail("jobs", erased.jobs);
     let entry = entry.detail("vision_runs", erased.vision_runs).detail("actions", erased.actions);
+    let entry = entry.detail("pictures", erased.pictures);
     call.app.audit.record(entry);
     Ok(erased)
 }
