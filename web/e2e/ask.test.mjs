@@ -74,6 +74,7 @@ step("without a model, the tab tells how to add one, and structured mode works",
   await outcome().getByText("Completed: verified").waitFor();
   await steps().getByText("Button “Save”").waitFor();
   await steps().getByText("Without a model").waitFor();
+  await steps().getByRole("button", { name: "Enlarge before and after" }).getByRole("img").first().waitFor();
   assert.equal(provider.chats.length, 0);
 });
 

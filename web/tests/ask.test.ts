@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Job, VisionStatus, VisionStep } from "../src/api/wire";
-import { aimOf, changed, changeOf, ofJob, ofVision, spotOf, type VisionChange } from "../src/ask/run";
+import { aimOf, changed, changeOf, cropsOf, ofJob, ofVision, spotOf, type VisionChange } from "../src/ask/run";
 import { actionOf, costOf, endOf, numberOf, placeOf, reasonOf, stateOf, stepOf } from "../src/ask/words";
 import { parseEvent } from "../src/events/event";
 
@@ -102,6 +102,9 @@ it("says where a step was, and what it cost", () => {
   expect(placeOf({ ...click, moved_to: { x: 3, y: 4 } })).toBe("3, 4");
   expect(spotOf({ ...click, moved_to: { x: 3, y: 4 } })?.at).toEqual({ x: 3, y: 4 });
   expect(spotOf(step({ action: { action: "key", keys: "a" } }))).toBeNull();
+  const pictures = { before: "crop-3-before", after: "crop-3-after" };
+  expect(cropsOf(step({ pictures, effect: "confirmed" }))).toEqual({ ...pictures, effect: "confirmed" });
+  expect(cropsOf(step())).toEqual({});
   expect(costOf(step({ spent: spent(1500, 40, 0.0021) }))).toBe("1.54k tokens · $0.0021");
   expect(costOf(step({ spent: spent(10, 2) }))).toBe("12 tokens");
   expect(costOf(step({ without_model: true }))).toBe("Without a model");

@@ -35,7 +35,9 @@ Usage: cargo xtask vision-tasks [OPTIONS]
   --kind KIND        Only models of this kind: ocr, precise, sloppy, never-done, malformed, liar,
                      anthropic, or baseline for the loop of the reference, with which the tokens
                      of the other kinds are compared; may be repeated
-  --model-only       Models decide every action, also where an element's name is enough
+  --model-only       Models decide every action, also where an element's name is enough. Their
+                     part of the baseline's tokens is printed, and has no goal: it is for runs as
+                     callers get them
   --inject           Only the pages that tell a model to do something else
   --verbose          Print the steps of every run, and not only of those that fail
   --sample           Only four tasks, with a precise model

@@ -160,7 +160,7 @@ async fn trace_picture(
     State(guest): State<Guest>,
     Query(wanted): Query<TracePicture>,
 ) -> Result<Bytes, GuestError> {
-    guest.trace.picture(&wanted.picture)
+    guest.trace.picture(&wanted.picture).await
 }
 
 impl IntoResponse for GuestError {

@@ -50,7 +50,7 @@ export function AskPanel({ session, ask, live, draft, onDraft, onSpot }: AskPane
   return (
     <div className="ask" onScroll={onScroll}>
       <div className="ask-scroll" ref={scroll} onScroll={onScroll} tabIndex={0} role="group" aria-label="The run">
-        {run !== null ? <RunView run={run} onSpot={onSpot} /> : !noModel && <Start mode={mode} />}
+        {run !== null ? <RunView sessionId={session.id} pictures={live} run={run} onSpot={onSpot} /> : !noModel && <Start mode={mode} />}
         {noModel && !busy && live && <NoModel hint={models.value?.hint ?? null} />}
         {failed && (
           <p className="notice" role="alert">

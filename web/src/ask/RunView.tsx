@@ -1,20 +1,24 @@
 import { memo } from "react";
 import { sentence, span, took } from "../format";
+import { Crops } from "../session/Crops";
 import type { Hit, Spot } from "../session/trace";
 import { aboutHit, effectOf, hitOf } from "../session/traceWords";
 import type { VisionStep } from "../api/wire";
 import { Icon } from "../ui/Icon";
 import { Meter } from "./RunControls";
-import { spotOf, type Shown } from "./run";
+import { cropsOf, spotOf, type Shown } from "./run";
 import { costOf, endOf, iconOf, placeOf, reasonOf, stepOf } from "./words";
 
 interface RunViewProps {
+  sessionId: string;
+  /** Whether the session still has the pictures of its steps. */
+  pictures: boolean;
   run: Shown;
   onSpot: (spot: Spot | null) => void;
 }
 
 /** A run from its instruction to its outcome. */
-export function RunView({ run, onSpot }: RunViewProps) {
+export function RunView({ sessionId, pictures, run, onSpot }: RunViewProps) {
   return (
     <>
       <div className="run-asked">
@@ -26,7 +30,7 @@ export function RunView({ run, onSpot }: RunViewProps) {
       </div>
       <ol aria-label="Steps" aria-live="polite">
         {run.steps.map((step, index) => (
-          <StepRow key={index} step={step} onSpot={onSpot} />
+          <StepRow key={index} sessionId={sessionId} pictures={pictures} step={step} onSpot={onSpot} />
         ))}
       </ol>
       {run.decisions.map(({ question, decision, by, at }) => (
@@ -42,7 +46,11 @@ export function RunView({ run, onSpot }: RunViewProps) {
   );
 }
 
-const StepRow = memo(function StepRow({ step, onSpot }: { step: VisionStep; onSpot: (spot: Spot | null) => void }) {
+interface StepRowProps extends Omit<RunViewProps, "run"> {
+  step: VisionStep;
+}
+
+const StepRow = memo(function StepRow({ sessionId, pictures, step, onSpot }: StepRowProps) {
   const spot = spotOf(step);
   const what = stepOf(step);
   // Null and absent are the same here.
@@ -82,6 +90,7 @@ const StepRow = memo(function StepRow({ step, onSpot }: { step: VisionStep; onSp
         </span>
       )}
       {step.problem && <span className="outcome">{sentence(step.problem)}</span>}
+      {pictures && step.pictures && <Crops sessionId={sessionId} entry={cropsOf(step)} what={what} />}
     </li>
   );
 });

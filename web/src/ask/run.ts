@@ -1,5 +1,5 @@
 import type { Job, Point, VisionOutcome, VisionQuestion, VisionStatus, VisionStep } from "../api/wire";
-import type { Spot } from "../session/trace";
+import type { Hit, Spot, TraceEntry } from "../session/trace";
 
 /** How the box works: by names of elements, or by pictures and a model. */
 export type Mode = "structured" | "vision";
@@ -126,6 +126,16 @@ export function spotOf({ action, moved_to, hit, regions }: VisionStep): Spot | n
   const at = moved_to ?? pointOf(action);
   const spot = { at, hit: hit?.rect ?? null, regions: regions ?? [] };
   return spot.at === null && spot.hit === null && spot.regions.length === 0 ? null : spot;
+}
+
+/** The small pictures of a step, as the trace shows them. */
+export function cropsOf({ pictures, hit, effect }: VisionStep): Pick<TraceEntry, "before" | "after" | "hit" | "effect"> {
+  return {
+    ...(pictures && { before: pictures.before, after: pictures.after }),
+    // Null and absent are the same here.
+    ...(hit && { hit: hit as Hit }),
+    ...(effect && { effect }),
+  };
 }
 
 /** Where an action was requested. */

@@ -7,7 +7,8 @@ import { effectOf, hitOf } from "./traceWords";
 
 interface CropsProps {
   sessionId: string;
-  entry: TraceEntry;
+  /** What happened, with the ids of its pictures. */
+  entry: Pick<TraceEntry, "before" | "after" | "hit" | "effect">;
   /** The action in words. */
   what: string;
 }

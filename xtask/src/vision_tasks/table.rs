@@ -204,7 +204,8 @@ impl Table {
         self.kinds().into_iter().filter(move |how| !self.model_only && !compared(how))
     }
 
-    /// Whether every kind that was performed reaches its goal.
+    /// Whether every kind that was performed reaches its goal. Without a call, a task has no tokens: their goal is for
+    /// runs as callers get them, so that `--model-only` has none.
     pub fn passes(&self) -> bool {
         let kinds = self.kinds().into_iter().all(|how| {
             let How::Product(kind) = how else { return true };
@@ -295,7 +296,10 @@ impl fmt::Display for Table {
         self.failures(f)?;
         let kinds = self.kinds();
         if self.model_only && !kinds.is_empty() {
-            writeln!(f, "\nModels decided every action, also where a name was enough.")?;
+            writeln!(
+                f,
+                "\nModels decided every action, also where a name was enough: the tokens have no goal."
+            )?;
         }
         if !kinds.is_empty() {
             writeln!(

@@ -69,7 +69,10 @@ pub fn operations() -> Vec<Operation> {
             .post("/api/v1/sessions/{id}/vision/stop", "vision_stop")
             .optional_body(),
         json_tool("vision.pause", vision::pause)
-            .doc("Pause the run of vision in a session before its next step. Its time-out goes on.")
+            .doc(
+                "Pause the run of vision in a session before its next step. Its time-out stands \
+                 still meanwhile.",
+            )
             .scope(Scope::SESSIONS_ACT)
             .nature(Nature::default().idempotent())
             .of_session()

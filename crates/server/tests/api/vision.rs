@@ -28,6 +28,7 @@ pub async fn desktop<'a>(server: &FakeServer, client: &'a Client) -> Desk<'a> {
         json!({
             "ok": true, "x": 100, "y": 100, "button": "1", "changed": true, "effect": "confirmed",
             "effects": ["confirmed"], "acted_at": { "x": 100, "y": 100 },
+            "trace": { "before": "crop-7-before", "after": "crop-7-after" },
             "hit": { "role": "button", "name": "Save", "source": "dom" },
         }),
     );
@@ -63,6 +64,8 @@ async fn one_element_with_the_name_is_clicked_without_a_model() {
     let run = act(&client, &desk, json!({ "goal": "Click Save" })).await.expect(200).json();
     assert_eq!((&run["outcome"], &run["model_calls"]), (&json!("completed"), &json!(0)), "{run}");
     assert_eq!(run["steps"][0]["without_model"], true);
+    let pictures = json!({ "before": "crop-7-before", "after": "crop-7-after" });
+    assert_eq!(run["steps"][0]["pictures"], pictures);
     assert!(run["final_shot"]["data"].as_str().is_some_and(|data| !data.is_empty()));
     assert_eq!(vendors.requests().len(), 0);
     let asked = server.runtime.guest(&desk.id).bodies("click").last().cloned().unwrap();
