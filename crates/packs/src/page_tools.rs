@@ -138,7 +138,7 @@ impl ModelStep {
             "browser_click" => format!("clicking {}", element()),
             "browser_type" => format!("typing into {}", element()),
             "browser_select" => format!("selecting in {}", element()),
-            "browser_press" => format!("pressing {}", keys::shown(&named("key"))),
+            "browser_press" => format!("pressing {}", keys::shown(&keys::chord(&named("key")))),
             "browser_navigate" => format!("opening {}", named("url")),
             "browser_wait_for" => "waiting".to_owned(),
             "browser_snapshot" => "reading the page".to_owned(),
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(label("browser_click", json!({ "ref": "e4" })), "clicking e4");
         let typed = json!({ "ref": "e4", "text": "hunter2" });
         assert_eq!(label("browser_type", typed), "typing into e4");
-        assert_eq!(label("browser_press", json!({ "key": "Enter" })), "pressing Enter");
+        assert_eq!(label("browser_press", json!({ "key": "Enter" })), "pressing Return");
     }
 
     #[test]

@@ -77,16 +77,21 @@ async fn steps_act_by_name_and_tell_their_effect() {
         { "action": "click", "target": { "name": "Save" }, "observe": "diff", "settle": {} },
         { "action": "extract", "target": { "text": "Total" } },
         { "action": "key", "value": "Tab" },
+        { "action": "execute", "value": "go()", "settle": {} },
+        { "action": "click", "selector": "a", "hit": true },
     ]);
     let input = within(&session, json!({ "url": "https://example.com/", "actions": actions }));
     let said = output(&ann, "browser.interact", &input).await;
+    assert!(guest.bodies("browser_execute")[0]["settle"].is_object());
+    assert_eq!(guest.bodies("browser_click")[1]["hit"], true);
     let clicked = &guest.bodies("browser_click")[0];
     assert_eq!((&clicked["target"]["name"], &clicked["observe"]), (&json!("Save"), &json!("diff")));
     assert_eq!(clicked.get("selector"), None);
     assert_eq!(guest.bodies("browser_extract")[0]["target"]["text"], "Total");
     assert!(said["extractions"]["Total"].is_string(), "{said}");
     let effects = said["effects"].as_array().unwrap();
-    assert!(effects.len() == 1 && effects[0]["step"] == 1, "{said}");
+    let steps: Vec<_> = effects.iter().map(|effect| effect["step"].clone()).collect();
+    assert_eq!(steps, [1, 4, 5], "{said}");
 }
 
 #[tokio::test]
@@ -182,6 +187,7 @@ async fn pages_have_addresses_of_the_web_and_steps_are_checked() {
         (json!({ "action": "type", "selector": "a" }), "value"),
         (json!({ "action": "assert_text" }), "text"),
         (json!({ "action": "wait", "observe": "diff" }), "observe"),
+        (json!({ "action": "scroll", "hit": true }), "hit"),
         (json!({ "action": "click", "selector": "a", "target": { "name": "b" } }), "target"),
     ] {
         let refused =

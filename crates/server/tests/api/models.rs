@@ -2,6 +2,7 @@
 
 mod budgets;
 mod faults;
+mod logs;
 mod translation;
 
 use std::time::Duration;

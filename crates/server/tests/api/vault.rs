@@ -1,11 +1,6 @@
 //! The vault: who sees, manages and uses credentials, and that secrets stay inside.
 
-use std::{
-    fs,
-    io::{self, Write},
-    path::Path,
-    sync::{Arc, Mutex},
-};
+use std::{fs, path::Path};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use helmdeck_store::{
@@ -16,6 +11,8 @@ use helmdeck_testkit::{Answer, Client, fake::FakeServer};
 use helmdeck_wire::Caller;
 use http::Method;
 use serde_json::{Value, json};
+
+use crate::log_capture::Log;
 
 const PATH: &str = "/api/v1/vault/credentials";
 const SECRET: &str = "ghp_0123456789abcdefSECRET";
@@ -278,30 +275,9 @@ async fn the_key_is_replaced_while_the_server_runs_unless_it_is_configured() {
     assert!(message.contains("HELMDECK_VAULT_KEY_OLD"), "{message}");
 }
 
-/// Collects what is logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend(line);
-        Ok(line.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn a_secret_that_was_used_is_in_no_reply_file_or_log_line() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || writer.clone())
-        .finish();
-    tracing::subscriber::set_global_default(subscriber).unwrap();
+    let log = Log::begin();
     let mut server = FakeServer::start().await;
     let ann = server.client("ann", "vault:*");
     let mut replies = Vec::new();
@@ -342,7 +318,7 @@ async fn a_secret_that_was_used_is_in_no_reply_file_or_log_line() {
         }
     }
     assert!(files >= 2, "the database and the key");
-    let log = log.0.lock().unwrap();
+    let log = log.text();
     assert!(log.len() > 1000, "the log is not empty");
-    assert!(!holds(&log), "{}", String::from_utf8_lossy(&log));
+    assert!(!holds(log.as_bytes()), "{log}");
 }

@@ -361,9 +361,10 @@ async fn an_admin_erases_what_is_recorded_of_a_caller_and_of_no_other() {
         let desk = desktop(&server, client).await;
         let input = json!({ "goal": "Click Delete", "_mode": "structured" });
         let job = start_pack(client, "vision.click_anywhere", input, &desk.id).await;
-        finished(client, &job).await;
+        let done = finished(client, &job).await;
+        let picture = done["output"]["artifact_key"].as_str().unwrap().to_owned();
         in_state(client, &desk, "ended").await;
-        of.push((client, desk, job));
+        of.push((client, desk, job, picture));
     }
     let erase = async |client: &Client, caller: &str| {
         client.delete(&format!("/api/v1/records?caller={caller}")).await
@@ -372,10 +373,13 @@ async fn an_admin_erases_what_is_recorded_of_a_caller_and_of_no_other() {
     let erased = erase(&admin, "ann").await.expect(200).json();
     assert_eq!((&erased["jobs"], &erased["vision_runs"]), (&json!(1), &json!(1)), "{erased}");
     assert!(erased["actions"].as_u64() > Some(0), "{erased}");
-    for (client, desk, job) in of {
+    assert_eq!(erased["pictures"], 1, "{erased}");
+    for (client, desk, job, picture) in of {
         let is_ann = std::ptr::eq(client, &ann);
         let job = client.get(&format!("/api/v1/jobs/{job}")).await;
         assert_eq!(job.status, if is_ann { 404 } else { 200 });
+        let picture = client.get(&format!("/api/v1/artifacts/download/{picture}")).await;
+        assert_eq!(picture.status, if is_ann { 404 } else { 200 });
         assert_eq!(shown(client, &desk).await.is_null(), is_ann);
         let path = format!("/api/v1/sessions/{}/actions", desk.id);
         let actions = client.get(&path).await.expect(200).json();

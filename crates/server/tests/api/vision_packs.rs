@@ -1,7 +1,6 @@
 //! Packs that use models, with fake guests and with vendors that check what they get.
 
 use helmdeck_testkit::{Client, Desk, FakeVendors, VendorFault, fake::FakeServer};
-use helmdeck_wire::{ErrorBody, ErrorCode};
 use serde_json::{Value, json};
 
 use crate::{
@@ -9,11 +8,11 @@ use crate::{
     outside::{ask, credential, output},
 };
 
-const MODEL: &str = "groq/llama-4-scout";
+pub const MODEL: &str = "groq/llama-4-scout";
 const SECRET: &str = "correct-horse-battery-staple";
-const SCOPES: &str = "sessions:*,models:use,vault:*";
+pub const SCOPES: &str = "sessions:*,models:use,vault:*";
 
-fn ann(server: &FakeServer) -> Client {
+pub fn ann(server: &FakeServer) -> Client {
     server.client("ann", SCOPES)
 }
 
@@ -21,7 +20,7 @@ fn rect(x: i32, y: i32) -> Value {
     json!({ "x": x, "y": y, "width": 200, "height": 20 })
 }
 
-fn element(reference: &str, role: &str, name: &str, value: &str, y: i32) -> Value {
+pub fn element(reference: &str, role: &str, name: &str, value: &str, y: i32) -> Value {
     json!({
         "ref": reference, "role": role, "name": name, "value": value, "rect": rect(90, y),
         "confidence": 1.0, "source": "dom", "window": "1",
@@ -29,7 +28,7 @@ fn element(reference: &str, role: &str, name: &str, value: &str, y: i32) -> Valu
 }
 
 /// A desktop with a page. `focus` has the keyboard focus.
-async fn desktop<'a>(
+pub async fn desktop<'a>(
     server: &FakeServer,
     client: &'a Client,
     focus: &str,
@@ -59,7 +58,7 @@ async fn desktop<'a>(
     desk
 }
 
-fn within(desk: &Desk<'_>, mut input: Value) -> Value {
+pub fn within(desk: &Desk<'_>, mut input: Value) -> Value {
     input["_session_id"] = json!(desk.id);
     input
 }
@@ -74,7 +73,7 @@ fn clicks() -> Value {
 }
 
 /// A model that writes this.
-fn writes(text: &str, finish: &str) -> Value {
+pub fn writes(text: &str, finish: &str) -> Value {
     let message = json!({ "role": "assistant", "content": text });
     json!({ "choices": [{ "index": 0, "message": message, "finish_reason": finish }] })
 }
@@ -186,13 +185,26 @@ async fn the_text_of_the_screen_is_read_by_a_model_or_from_elements_and_bad_repl
 
     let path = format!("/api/v1/sessions/{}/actions", desk.id);
     let actions = client.get(&path).await.expect(200).text();
-    assert!(actions.contains("groq/llama-4-scout · reading the screen"), "{actions}");
+    let status = "groq/llama-4-scout · step 1/1 · reading the screen";
+    assert!(actions.contains(status), "{actions}");
 
     let calls = vendors.requests().len();
     let input = within(&desk, json!({ "_mode": "structured" }));
     let read = output(&client, "vision.extract_visible_text", &input).await;
     assert_eq!((&read["text"], &read["source"]), (&json!("Shop\nTotal\n12"), &json!("elements")));
     assert_eq!(vendors.requests().len(), calls);
+
+    // It is a run, and a session has one at a time.
+    let path = format!("/api/v1/sessions/{}/vision", desk.id);
+    let run = client.get(&path).await.expect(200).json()["run"].clone();
+    assert_eq!((&run["outcome"], &run["mode"]), (&json!("completed"), &json!("structured")));
+    assert_eq!(run["steps"][0]["action"]["action"], "read", "{run}");
+    vendors.fail("groq", VendorFault::Stall, 1);
+    let goal = json!({ "instruction": "Click Nothing", "model": MODEL });
+    client.post(&format!("{path}/start"), &goal).await.expect(202);
+    let refused = ask(&client, "vision.extract_visible_text", &input).await;
+    refused.expect_error(409, "not_ready");
+    client.post(&format!("{path}/stop"), &json!({})).await.expect(200);
 }
 
 #[tokio::test]
@@ -246,12 +258,23 @@ async fn a_form_is_filled_by_label_and_a_secret_reaches_the_guest_only() {
     let run = client.get(&path).await.expect(200).json()["run"].clone();
     assert_eq!(run["instruction"], "Fill in \"Name\", \"Password\"", "{run}");
     assert_eq!((&run["outcome"], &run["state"]), (&json!("completed"), &json!("ended")));
+    let steps = run["steps"].as_array().unwrap();
+    let part = |name: &str| steps.iter().map(|step| step[name].clone()).collect::<Vec<_>>();
+    assert_eq!(part("step"), [1, 2, 3], "two fields and the button: {run}");
+    assert_eq!(part("said"), ["Name", "Password", "Sign in"]);
+    assert_eq!(steps[0]["action"]["action"], "fill");
+    assert_eq!(steps[0]["action"]["at"], json!({ "x": 190, "y": 100 }), "it is shown where");
+    assert_eq!(steps[0]["hit"]["role"], "textbox", "{run}");
+    assert_eq!(steps[2]["action"]["action"], "click");
+    assert!(!run.to_string().contains(SECRET) && !run["steps"].to_string().contains("Ann"));
 
     let fields = json!({ "Password": "${vault:other-login}" });
-    let input = within(&desk, json!({ "fields": fields, "model": MODEL }));
+    let input = within(&desk, json!({ "fields": fields, "model": MODEL, "submit": "Sign in" }));
     let done = output(&client, "vision.fill_form_by_label", &input).await;
-    assert_eq!((&done["completed"], &done["outcome"]), (&json!(false), &json!("stuck")), "{done}");
-    assert!(done["reason"].as_str().unwrap().contains("shop.test"), "{done}");
+    let asks = json!("needs_confirmation");
+    assert_eq!((&done["completed"], &done["outcome"]), (&json!(false), &asks), "{done}");
+    assert!(done["reason"].as_str().unwrap().contains("it is for other.test"), "{done}");
+    assert!(done["question"].as_str().unwrap().contains("shop.test"), "{done}");
     assert_eq!(guest.bodies("type").len(), 2, "a secret for another host is not typed");
 
     // The window shows a page of the host, but the field is in a frame of another site.
@@ -259,8 +282,8 @@ async fn a_form_is_filled_by_label_and_a_secret_reaches_the_guest_only() {
     let fields = json!({ "Password": "${vault:shop-login}" });
     let input = within(&desk, json!({ "fields": fields, "model": MODEL }));
     let done = output(&client, "vision.fill_form_by_label", &input).await;
-    assert_eq!(done["outcome"], "stuck", "{done}");
-    assert!(done["reason"].as_str().unwrap().contains("frames.test"), "{done}");
+    assert_eq!(done["outcome"], "needs_confirmation", "{done}");
+    assert!(done["question"].as_str().unwrap().contains("frames.test"), "{done}");
     assert_eq!(guest.bodies("type").len(), 2, "a secret is not typed into a frame of another site");
     assert_eq!(guest.bodies("conceal_field").last().unwrap()["selector"], "ref=e2");
 }
@@ -316,179 +339,4 @@ async fn a_program_without_an_api_is_started_and_used() {
     let input = within(&desk, json!({ "instruction": "Clear it", "command": program }));
     let failed = ask(&client, "desktop.legacy_app_action", &input).await;
     assert!(failed.text().contains("no-such failed"), "{}", failed.text());
-}
-
-fn says(tool: &str, arguments: Value) -> Value {
-    writes(&json!({ "tool": tool, "arguments": arguments, "reasoning": "why" }).to_string(), "stop")
-}
-
-/// A page of a test, whose assertions hold or not.
-async fn page(server: &FakeServer, client: &Client, holds: bool) -> String {
-    let session = crate::packs::headless(client).await;
-    let guest = server.runtime.guest(&session);
-    let acted = json!({ "ok": true, "url": "https://shop.test/", "tab": "t1" });
-    let mut snapshot = acted.clone();
-    snapshot["id"] = json!(1);
-    snapshot["title"] = json!("Shop");
-    snapshot["snapshot"] = json!("- button \"Buy\" [ref=e4]");
-    (snapshot["delta"], snapshot["truncated"]) = (json!(false), json!(false));
-    guest.answer("browser_snapshot", snapshot);
-    guest.answer("browser_verify", json!({
-        "holds": holds, "duration_ms": 1, "failed": [], "evidence": [
-            { "condition": "all[0]", "check": "text_visible", "holds": holds, "found": "the page shows: Shop" }],
-    }));
-    session
-}
-
-#[tokio::test]
-async fn a_test_passes_only_if_its_assertions_hold() {
-    let vendors = FakeVendors::start().await;
-    let server = server(&vendors, &["groq"], &[]).await;
-    let client = ann(&server);
-    for (holds, outcome, result) in [(true, "completed", "pass"), (false, "unverified", "fail")] {
-        let session = page(&server, &client, holds).await;
-        vendors.say("groq", writes("I think I am done.", "stop"));
-        vendors.say("groq", says("browser_click", json!({ "ref": "e4", "element": "Buy" })));
-        for _ in 0..if holds { 1 } else { 3 } {
-            vendors.say("groq", says("done", json!({})));
-        }
-        let input = json!({
-            "url": "https://shop.test/", "instruction": "Buy it", "model": MODEL,
-            "assertions": ["Thank you"], "_session_id": session,
-        });
-        let done = output(&client, "web.test", &input).await;
-        assert_eq!(
-            (&done["outcome"], &done["result"]),
-            (&json!(outcome), &json!(result)),
-            "{done}"
-        );
-        assert_eq!(
-            (&done["completed"], &done["assertions_passed"]),
-            (&json!(holds), &json!(holds))
-        );
-        assert_eq!(
-            (&done["steps"][0]["is_error"], &done["steps"][0]["tool"]),
-            (&json!(true), &json!("none"))
-        );
-        assert_eq!(
-            (&done["steps"][1]["tool"], &done["steps"][1]["is_error"]),
-            (&json!("browser_click"), &json!(false)),
-            "{done}"
-        );
-        assert!(done["final_snapshot"].as_str().unwrap().contains("Buy"));
-        assert!(done["spent"]["output_tokens"].as_u64().unwrap() > 0);
-    }
-}
-
-#[tokio::test]
-async fn a_model_that_says_done_never_passes_a_test_without_assertions_and_leaves_no_site() {
-    let vendors = FakeVendors::start().await;
-    let server = server(&vendors, &["groq"], &[]).await;
-    let client = ann(&server);
-    let session = page(&server, &client, true).await;
-    let input = json!({
-        "url": "https://shop.test/", "instruction": "Buy it", "model": MODEL, "_session_id": session,
-    });
-    vendors.say("groq", says("done", json!({})));
-    let done = output(&client, "web.test", &input).await;
-    assert_eq!(
-        (&done["outcome"], &done["result"]),
-        (&json!("unverified"), &json!("fail")),
-        "{done}"
-    );
-
-    vendors.say("groq", says("browser_navigate", json!({ "url": "https://evil.test/" })));
-    let done = output(&client, "web.test", &input).await;
-    assert_eq!(done["outcome"], "needs_confirmation", "{done}");
-    assert!(done["question"].as_str().unwrap().contains("evil.test"));
-    let opened = server.runtime.guest(&session).bodies("browser_navigate");
-    assert!(opened.iter().all(|it| it["url"] == "https://shop.test/"), "{opened:?}");
-
-    // A person who called it is asked first.
-    let person = server.bearer(server.person_token("ann", SCOPES));
-    for (decision, outcome) in [("deny", "denied"), ("allow", "unverified")] {
-        vendors.say("groq", says("browser_navigate", json!({ "url": "https://evil.test/" })));
-        if decision == "allow" {
-            vendors.say("groq", says("done", json!({})));
-        }
-        let mut later = input.clone();
-        later["wait_s"] = json!(0);
-        let job = ask(&person, "web.test", &later).await.expect(202).json();
-        let vision = format!("/api/v1/sessions/{session}/vision");
-        let asked = loop {
-            let run = person.get(&vision).await.expect(200).json()["run"].clone();
-            if run["job_id"] == job["job_id"] && run["state"] == "waiting" {
-                break run;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        };
-        assert!(asked["question"]["text"].as_str().unwrap().contains("evil.test"), "{asked}");
-        let answer = json!({ "question_id": asked["question"]["id"], "decision": decision });
-        person.post(&format!("{vision}/answer"), &answer).await.expect(200);
-        let path = format!("/api/v1/jobs/{}?wait_s=20", job["job_id"].as_str().unwrap());
-        let done = person.get(&path).await.expect(200).json();
-        assert_eq!(done["output"]["outcome"], outcome, "{done}");
-        let run = person.get(&vision).await.expect(200).json()["run"].clone();
-        assert_eq!((&run["outcome"], &run["mode"]), (&json!(outcome), &json!("structured")));
-    }
-
-    vendors.say("groq", says("fail", json!({ "reason": "there is no button" })));
-    let done = output(&client, "web.test", &input).await;
-    assert_eq!((&done["outcome"], &done["completed"]), (&json!("stuck"), &json!(false)), "{done}");
-    vendors.fail("groq", VendorFault::Status(500, None), 10);
-    let done = output(&client, "web.test", &input).await;
-    assert_eq!(done["outcome"], "provider_error", "{done}");
-}
-
-#[tokio::test]
-async fn the_browser_of_a_test_opens_no_other_site_and_the_limit_ends_with_the_test() {
-    let vendors = FakeVendors::start().await;
-    let server = server(&vendors, &["groq"], &[]).await;
-    let client = ann(&server);
-    let session = page(&server, &client, true).await;
-    let guest = server.runtime.guest(&session);
-    let input = json!({
-        "url": "https://shop.test/", "instruction": "Buy it", "model": MODEL,
-        "assertions": ["Thank you"], "allow": ["pay.test"], "_session_id": session,
-    });
-    vendors.say("groq", says("browser_click", json!({ "ref": "e4", "element": "Buy" })));
-    vendors.say("groq", says("done", json!({})));
-    let done = output(&client, "web.test", &input).await;
-    assert_eq!(done["outcome"], "completed", "{done}");
-    let limits = guest.bodies("sites");
-    let (last, during) = limits.split_last().unwrap();
-    assert!(during.len() > 2, "it is renewed before each step: {limits:?}");
-    for limit in during {
-        let sites = limit["sites"].to_string();
-        assert!(sites.contains("shop.test") && sites.contains("pay.test"), "{limits:?}");
-        assert!(!sites.contains("evil.test") && limit["owner"] == last["owner"], "{limits:?}");
-    }
-    assert_eq!(last["sites"], Value::Null, "the limit ends with the test");
-
-    // A click tried to open another site.
-    guest.answer("sites", json!({ "urls": ["https://evil.test/login"] }));
-    let asked = vendors.count("groq");
-    let done = output(&client, "web.test", &input).await;
-    assert_eq!(done["outcome"], "needs_confirmation", "{done}");
-    assert!(done["question"].as_str().unwrap().contains("evil.test"), "{done}");
-    assert_eq!(vendors.count("groq"), asked);
-    assert_eq!(guest.bodies("sites").last().unwrap()["sites"], Value::Null);
-}
-
-#[tokio::test]
-async fn a_test_whose_sites_cannot_be_limited_ends_before_it_acts() {
-    let vendors = FakeVendors::start().await;
-    let server = server(&vendors, &["groq"], &[]).await;
-    let client = ann(&server);
-    let session = page(&server, &client, true).await;
-    let guest = server.runtime.guest(&session);
-    guest.refuse("sites", ErrorBody::new(ErrorCode::Timeout, "the browser does not answer"));
-    let input = json!({
-        "url": "https://shop.test/", "instruction": "Buy it", "model": MODEL,
-        "assertions": ["Thank you"], "_session_id": session,
-    });
-    let done = output(&client, "web.test", &input).await;
-    assert_eq!(done["outcome"], "cancelled", "{done}");
-    assert!(done["reason"].as_str().unwrap().contains("cannot be limited"), "{done}");
-    assert_eq!(vendors.requests().len(), 0);
 }

@@ -185,6 +185,7 @@ impl Form<'_> {
             Ok(seen) => {
                 step.hit.clone_from(&seen.hit);
                 step.effect = seen.effect;
+                step.pictures.clone_from(&seen.trace);
                 step.effects.clone_from(&seen.effects);
                 step.regions = seen.regions.iter().take(20).copied().collect();
             }

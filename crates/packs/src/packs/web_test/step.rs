@@ -77,7 +77,7 @@ impl TestStep {
             "browser_type" | "browser_select" => {
                 Some(Action::Fill { at: element(), text: HIDDEN.to_owned() })
             }
-            "browser_press" => Some(Action::key(&keys::shown(&text("key")))),
+            "browser_press" => Some(Action::key(&keys::shown(&keys::chord(&text("key"))))),
             "browser_navigate" => Some(Action::Navigate { url: text("url") }),
             "browser_wait_for" => {
                 let seconds = self.arguments.get("time").and_then(Value::as_f64);
