@@ -4,7 +4,7 @@
 //! session, never on the server.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
@@ -90,27 +90,60 @@ fn packs(files: &Fingerprint) -> Vec<Pack> {
     let is_manifest = |path: &Path| path.to_string_lossy().ends_with(MANIFEST);
     let is_program = |mode: u32| mode & 0o111 != 0;
     let programs = files.iter().filter(|(path, facts)| is_program(facts.3) && !is_manifest(path));
-    programs.take(MAX_PACKS).filter_map(|(path, facts)| load(path, facts.2)).collect()
+    let mut programs = programs.map(|(path, facts)| (path.as_path(), facts.2));
+    let mut taken: BTreeSet<String> =
+        crate::packs::all().into_iter().map(|pack| pack.name).collect();
+    let mut packs: Vec<_> = programs
+        .by_ref()
+        .take(MAX_PACKS)
+        .filter_map(|(path, size)| {
+            let name = name_of(path)?;
+            let free = free_name(&taken, &name);
+            taken.insert(free.clone());
+            if free == name {
+                return load(&name, path, size);
+            }
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            Some(broken(&free, format!("{file}: the name {name} is taken; rename the program")))
+        })
+        .collect();
+    let more = programs.count();
+    if more > 0 {
+        let reason = format!(
+            "a folder has at most {MAX_PACKS} packs: {more} more programs are left out, the last ones by name"
+        );
+        packs.push(broken(&free_name(&taken, "cmd.left-out"), reason));
+    }
+    packs
 }
 
-/// The pack of a program; `None` if its name has no letters.
-fn load(path: &Path, size: u64) -> Option<Pack> {
+/// The name of the pack of a program; `None` if it has no letters.
+fn name_of(path: &Path) -> Option<String> {
     let stem = path.file_stem()?.to_str()?;
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = stem.chars().map(plain).take(MAX_NAME).collect();
-    let name = name.trim_matches('_');
-    if name.is_empty() {
-        return None;
-    }
-    let name = format!("cmd.{name}");
+    let name = name.trim_matches('-');
+    (!name.is_empty()).then(|| format!("cmd.{name}"))
+}
+
+/// A name that no pack has: the second `cmd.run` is `cmd.run-2`.
+fn free_name(taken: &BTreeSet<String>, name: &str) -> String {
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !taken.contains(name)).unwrap_or_default()
+}
+
+/// The pack of a program.
+fn load(name: &str, path: &Path, size: u64) -> Option<Pack> {
+    let stem = path.file_stem()?.to_str()?;
     let declared = if size > MAX_PROGRAM {
         Err(format!("the program has {size} bytes; the limit is {MAX_PROGRAM} bytes"))
     } else {
         manifest(&path.with_file_name(format!("{stem}{MANIFEST}")))
     };
     Some(match declared {
-        Ok(declared) => pack(&name, path.to_owned(), declared),
-        Err(reason) => broken(&name, reason),
+        Ok(declared) => pack(name, path.to_owned(), declared),
+        Err(reason) => broken(name, reason),
     })
 }
 
@@ -206,7 +239,6 @@ async fn run(
         ..command([path.as_str()])
     };
     let state = context.exec(exec).await;
-    folder.remove(context).await;
     let state = state?;
     if state.exit_code != Some(0) {
         return Err(context.failed(&name, &state));
@@ -254,7 +286,7 @@ mod tests {
         let folder = CommandPacks::new(dir.path().to_owned());
         let packs = folder.changed().unwrap();
         let names: Vec<_> = packs.iter().map(|pack| (&*pack.name, pack.version)).collect();
-        assert_eq!(names, [("cmd.word_count", 3), ("cmd.bad", 1), ("cmd.plain", 1)]);
+        assert_eq!(names, [("cmd.word-count", 3), ("cmd.bad", 1), ("cmd.plain", 1)]);
         assert_eq!(packs[0].doc, "Counts words.");
         let reason = packs[1].off.as_deref().unwrap();
         assert!(
@@ -266,6 +298,31 @@ mod tests {
         assert!(folder.changed().unwrap().iter().all(|pack| pack.off.is_none()));
         fs::remove_file(dir.path().join("plain")).unwrap();
         assert_eq!(folder.changed().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_program_whose_name_is_taken_or_that_is_too_much_is_listed_with_a_reason() {
+        let many: Vec<_> = (0..MAX_PACKS).map(|number| format!("p{number:03}")).collect();
+        let mut files = vec![("a_b.py", "", 0o755), ("a-b.sh", "", 0o755), ("run", "", 0o755)];
+        files.extend(many.iter().map(|name| (name.as_str(), "", 0o755)));
+        let dir = folder(&files);
+        let packs = CommandPacks::new(dir.path().to_owned()).changed().unwrap();
+        assert_eq!(packs.len(), MAX_PACKS + 1);
+        let off = packs.iter().filter_map(|pack| Some((&*pack.name, pack.off.as_deref()?)));
+        let off: Vec<_> = off.collect();
+        let left_out =
+            "a folder has at most 200 packs: 3 more programs are left out, the last ones by name";
+        assert_eq!(
+            off,
+            [
+                ("cmd.a-b-2", "a_b.py: the name cmd.a-b is taken; rename the program"),
+                ("cmd.left-out", left_out)
+            ]
+        );
+        let dir = folder(&[("run", "", 0o755)]);
+        let packs = CommandPacks::new(dir.path().to_owned()).changed().unwrap();
+        assert_eq!(packs[0].name, "cmd.run-2");
+        assert!(packs[0].off.as_deref().unwrap().contains("the name cmd.run is taken"));
     }
 
     #[test]

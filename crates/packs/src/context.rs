@@ -16,8 +16,8 @@ use serde::de::DeserializeOwned;
 use crate::{
     Endpoint, Endpoints, HttpClient, JobArtifacts, Models, OwnApi, PackError, PackResult,
     RunRegistry, Secrets,
-    docling::Docling,
     engine::Progress,
+    leftovers::Leftovers,
     toolset::{Toolset, not_installed},
 };
 
@@ -42,12 +42,13 @@ pub struct Context {
     /// The server's own API.
     pub own_api: Option<Arc<dyn OwnApi>>,
     pub(crate) services_http: HttpClient,
-    pub(crate) docling: Option<Docling>,
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) known_hosts: Option<PathBuf>,
     pub(crate) runs: Arc<dyn RunRegistry>,
     pub(crate) session: Option<Session>,
     pub(crate) progress: Arc<Mutex<Progress>>,
+    /// What is removed from the session when the job ends.
+    pub(crate) leftovers: Leftovers,
 }
 
 impl Context {

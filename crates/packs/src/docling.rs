@@ -4,23 +4,19 @@ use std::time::Duration;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, header};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{HttpClient, HttpRequest, PackError, PackResult, document::Text};
+use crate::{
+    Endpoint, HttpClient, PackError, PackResult,
+    document::Text,
+    overlay::{Asked, post},
+};
 
 /// How long it may take.
 const TIMEOUT: Duration = Duration::from_secs(300);
 /// Largest response.
 const MAX_RESPONSE: usize = 16 << 20;
-
-/// A Docling service. Cheap to clone.
-#[derive(Clone)]
-pub struct Docling {
-    url: String,
-    http: HttpClient,
-}
 
 /// What to read.
 pub struct Conversion<'a> {
@@ -32,6 +28,8 @@ pub struct Conversion<'a> {
     pub ocr: bool,
     /// Languages of that text.
     pub languages: &'a [String],
+    /// Forms to return, as Docling names them.
+    pub formats: &'a [&'static str],
 }
 
 #[derive(Deserialize)]
@@ -45,59 +43,56 @@ struct Answer {
 #[derive(Deserialize)]
 struct Converted {
     md_content: Option<String>,
+    text_content: Option<String>,
+    html_content: Option<String>,
 }
 
-impl Docling {
-    /// The service at an address of the operator's choice, which may be private.
-    pub fn new(url: &str) -> PackResult<Self> {
-        let http = HttpClient::for_services().map_err(|error| PackError::internal(&error))?;
-        Ok(Self { url: url.trim_end_matches('/').to_owned(), http })
+/// Reads a document with the service at `endpoint`.
+pub async fn convert(
+    http: &HttpClient,
+    endpoint: &Endpoint,
+    conversion: Conversion<'_>,
+) -> PackResult<Text> {
+    let body = json!({
+        "options": {
+            "to_formats": conversion.formats,
+            "do_ocr": conversion.ocr,
+            "ocr_lang": conversion.languages,
+            "image_export_mode": "placeholder",
+            "abort_on_error": false,
+        },
+        "sources": [{
+            "kind": "file",
+            "base64_string": BASE64_STANDARD.encode(conversion.content),
+            "filename": conversion.name,
+        }],
+    });
+    let asked = Asked {
+        name: "Docling",
+        url: format!("{}/v1/convert/source", endpoint.url),
+        body: &body,
+        timeout: TIMEOUT,
+        max_bytes: MAX_RESPONSE,
+    };
+    let response = post(http, asked).await?;
+    if !response.status.is_success() || response.truncated {
+        let text = String::from_utf8_lossy(&response.body);
+        let text: String = text.chars().take(500).collect();
+        return Err(PackError::failed(format!("Docling answered {}: {text}", response.status)));
     }
-
-    /// Reads a document.
-    pub async fn convert(&self, conversion: Conversion<'_>) -> PackResult<Text> {
-        let body = json!({
-            "options": {
-                "to_formats": ["md"],
-                "do_ocr": conversion.ocr,
-                "ocr_lang": conversion.languages,
-                "image_export_mode": "placeholder",
-                "abort_on_error": false,
-            },
-            "sources": [{
-                "kind": "file",
-                "base64_string": BASE64_STANDARD.encode(conversion.content),
-                "filename": conversion.name,
-            }],
-        });
-        let json = HeaderValue::from_static("application/json");
-        let request = HttpRequest {
-            method: Method::POST,
-            headers: HeaderMap::from_iter([(header::CONTENT_TYPE, json)]),
-            body: body.to_string().into(),
-            max_bytes: MAX_RESPONSE,
-            timeout: TIMEOUT,
-            ..HttpRequest::get(&format!("{}/v1/convert/source", self.url))
-        };
-        let response = self.http.send(request, async |_, request| Ok(request)).await?;
-        if !response.status.is_success() || response.truncated {
-            let text = String::from_utf8_lossy(&response.body);
-            let text: String = text.chars().take(500).collect();
-            return Err(PackError::failed(format!("Docling answered {}: {text}", response.status)));
+    let answer: Answer = serde_json::from_slice(&response.body)
+        .map_err(|error| PackError::failed(format!("Docling answered in another form: {error}")))?;
+    let warnings: Vec<_> = answer.errors.iter().map(ToString::to_string).collect();
+    match (answer.status.as_str(), answer.document) {
+        (
+            "success" | "partial_success",
+            Some(Converted { md_content: Some(markdown), text_content: text, html_content: html }),
+        ) => {
+            let format = "docling".to_owned();
+            Ok(Text { format, markdown, text, html, pages: None, warnings })
         }
-        let answer: Answer = serde_json::from_slice(&response.body).map_err(|error| {
-            PackError::failed(format!("Docling answered in another form: {error}"))
-        })?;
-        let markdown = answer.document.and_then(|document| document.md_content);
-        let warnings = answer.errors.iter().map(ToString::to_string).collect();
-        match (answer.status.as_str(), markdown) {
-            ("success" | "partial_success", Some(markdown)) => {
-                Ok(Text { format: "docling".to_owned(), markdown, pages: None, warnings })
-            }
-            (status, _) => {
-                let errors: Vec<String> = warnings;
-                Err(PackError::failed(format!("Docling: {status}: {}", errors.join("; "))))
-            }
+        (status, _) => {
+            Err(PackError::failed(format!("Docling: {status}: {}", warnings.join("; "))))
         }
     }
 }

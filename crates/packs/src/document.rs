@@ -31,7 +31,7 @@ pub struct Source {
     /// The document in base64. For large ones, upload an artifact and pass its key.
     #[serde(default)]
     #[schemars(length(min = 1, max = 11_184_812))]
-    #[schemars(extend("x-expected" = "base64 of at most 8 MiB; upload more with POST /api/v1/artifacts"))]
+    #[schemars(extend("x-expected" = "base64 of at most 8 MiB; upload more with POST /api/v1/artifacts/upload"))]
     pub source_b64: Option<String>,
     /// Key of an artifact.
     #[serde(default)]
@@ -56,7 +56,6 @@ pub struct Delivered {
     pub name: String,
     /// Number of bytes, if they passed through here.
     pub bytes: Option<u64>,
-    folder: JobFolder,
 }
 
 /// The bytes of a document, or a file of the session.
@@ -107,13 +106,12 @@ impl Source {
 
     /// Gets the document and puts it into the session.
     pub async fn deliver(&self, context: &Context) -> PackResult<Delivered> {
-        let folder = JobFolder::of(context);
         Ok(match self.fetch(context).await? {
-            Fetched::Path(path) => Delivered { name: path.clone(), path, bytes: None, folder },
+            Fetched::Path(path) => Delivered { name: path.clone(), path, bytes: None },
             Fetched::Bytes(content, name) => {
                 let bytes = Some(content.len() as u64);
-                let path = folder.put(context, &name, content).await?;
-                Delivered { path, name, bytes, folder }
+                let path = JobFolder::of(context).put(context, &name, content).await?;
+                Delivered { path, name, bytes }
             }
         })
     }
@@ -145,6 +143,12 @@ pub struct Text {
     pub format: String,
     /// The text.
     pub markdown: String,
+    /// The text without marks, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The document as HTML, if it was asked for and Docling read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
     /// Number of pages or slides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<usize>,
@@ -167,9 +171,6 @@ impl Delivered {
             ..command([HELMDECK, "read-document", &self.path])
         };
         let state = context.exec(exec).await;
-        if self.bytes.is_some() {
-            self.folder.remove(context).await;
-        }
         let state = state?;
         let written = state.stdout.as_deref().unwrap_or_default();
         if state.stdout_truncated {

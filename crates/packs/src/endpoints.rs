@@ -9,6 +9,8 @@ pub struct Endpoints {
     pub resend: Endpoint,
     /// A Firecrawl server, if there is one.
     pub firecrawl: Option<Endpoint>,
+    /// A Docling service, if there is one.
+    pub docling: Option<Endpoint>,
 }
 
 /// The address of a service.
@@ -40,6 +42,7 @@ impl Default for Endpoints {
             github: Endpoint::public("https://api.github.com"),
             resend: Endpoint::public("https://api.resend.com"),
             firecrawl: None,
+            docling: None,
         }
     }
 }

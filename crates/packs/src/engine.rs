@@ -36,7 +36,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Docling, Endpoints, HttpClient, OwnApi, Pack, PackError, PackResult, RunRegistry, Switch,
+    Endpoints, HttpClient, OwnApi, Pack, PackError, PackResult, RunRegistry, Switch,
     Webhook,
     command_packs::CommandPacks,
     models,
@@ -99,8 +99,6 @@ pub struct Services {
     pub artifacts: Artifacts,
     /// Credentials.
     pub vault: Vault,
-    /// A service that reads documents, if there is one.
-    pub docling: Option<Docling>,
     /// The folder of the operator's packs, if there is one.
     pub command_packs: Option<PathBuf>,
     /// Packs that the operator disabled.
@@ -207,7 +205,11 @@ impl Engine {
 
     /// The pack with this name.
     pub fn pack(&self, name: &str) -> Option<Arc<Pack>> {
-        self.shared.packs.read().iter().find(|pack| pack.name == name).cloned()
+        let packs = self.shared.packs.read();
+        let exact = packs.iter().find(|pack| pack.name == name);
+        // Names of the operator's packs have hyphens where callers may expect underscores.
+        let similar = || packs.iter().find(|pack| *pack.name == *name.replace('_', "-"));
+        exact.or_else(|| similar().filter(|_| name.starts_with("cmd."))).cloned()
     }
 
     /// Reads the operator's packs again, if their folder changed. Returns whether it did. Blocks on

@@ -20,13 +20,15 @@ pub(crate) const RETRY_S: u64 = 5;
 #[error("{}", .body.message)]
 pub struct PackError {
     body: Box<ErrorBody>,
+    /// Whether a server was not reached, or broke off the connection.
+    unreached: bool,
 }
 
 impl PackError {
     /// An error with a code and a message.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         let retryable = Some(code.is_transient());
-        Self { body: Box::new(ErrorBody { retryable, ..ErrorBody::new(code, message) }) }
+        ErrorBody { retryable, ..ErrorBody::new(code, message) }.into()
     }
 
     /// An invalid value of a field.
@@ -66,7 +68,17 @@ impl PackError {
 
     /// Adds how long to wait before trying again.
     pub fn retry_after_s(self, seconds: u64) -> Self {
-        Self { body: Box::new(self.body.retry_after(seconds)) }
+        Self { body: Box::new(self.body.retry_after(seconds)), ..self }
+    }
+
+    /// Says that a server was not reached, or broke off the connection.
+    pub(crate) fn unreached(self) -> Self {
+        Self { unreached: true, ..self }
+    }
+
+    /// Whether a server was not reached, or broke off the connection.
+    pub(crate) fn is_unreached(&self) -> bool {
+        self.unreached
     }
 
     /// Changes its message.
@@ -152,7 +164,7 @@ pub fn job_code(code: ErrorCode) -> ErrorCode {
 impl From<ErrorBody> for PackError {
     fn from(body: ErrorBody) -> Self {
         let retryable = body.retryable.or(Some(body.error.is_transient()));
-        Self { body: Box::new(ErrorBody { retryable, ..body }) }
+        Self { body: Box::new(ErrorBody { retryable, ..body }), unreached: false }
     }
 }
 

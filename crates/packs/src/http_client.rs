@@ -223,7 +223,7 @@ async fn exchange(
     authority: &str,
     request: &HttpRequest,
 ) -> PackResult<hyper::Response<Incoming>> {
-    let broken = |error: hyper::Error| PackError::failed(with_causes(&error));
+    let broken = |error: hyper::Error| PackError::failed(with_causes(&error)).unreached();
     let (mut sender, connection) =
         http1::handshake::<_, Full<Bytes>>(TokioIo::new(stream)).await.map_err(broken)?;
     helmdeck_task::spawn(connection);
@@ -247,7 +247,7 @@ async fn exchange(
 async fn read(mut body: Incoming, max_bytes: usize) -> PackResult<(Bytes, bool)> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| PackError::failed(with_causes(&error)))?;
+        let frame = frame.map_err(|error| PackError::failed(with_causes(&error)).unreached())?;
         let Ok(data) = frame.into_data() else { continue };
         let room = max_bytes - bytes.len();
         if data.len() > room {
@@ -325,6 +325,9 @@ fn refused(target: &Target, error: &EgressError) -> PackError {
             PackError::new(ErrorCode::EgressDenied, message).hint(hint)
         }
         EgressError::BadTarget { .. } => PackError::invalid("url", error.to_string()),
+        EgressError::Unreachable { .. } => {
+            PackError::failed(format!("{target}: {}", with_causes(error))).unreached()
+        }
         _ => PackError::failed(format!("{target}: {}", with_causes(error))),
     }
 }

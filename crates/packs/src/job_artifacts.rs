@@ -1,16 +1,16 @@
 //! Files that a job reads and writes.
 
-use std::{io, sync::Arc};
+use std::{borrow::Cow, io, sync::Arc};
 
 use bytes::{Bytes, BytesMut};
 use helmdeck_sessions::Caller;
 use helmdeck_store::{
-    ArtifactFilter, ArtifactPage, ArtifactReader, Artifacts, NewArtifact, Pieces,
-    vault::RedactedStream,
+    ArtifactFilter, ArtifactPage, ArtifactReader, Artifacts, NewArtifact, Pieces, is_content_type,
+    vault::{RedactedStream, Redactor},
 };
 use helmdeck_wire::{
     ErrorCode,
-    artifact::{Artifact, ArtifactKey},
+    artifact::{Artifact, ArtifactKey, file_name},
     byte_range::ByteRange,
     job::{JobArtifact, JobId},
 };
@@ -29,7 +29,7 @@ pub struct JobArtifacts {
 }
 
 impl JobArtifacts {
-    /// Stores a file. It is listed in the job's reply. Used secrets are replaced in it.
+    /// Stores a file. It is listed in the job's reply. Used secrets are replaced in its name and content.
     pub async fn put(
         &self,
         name: &str,
@@ -47,14 +47,14 @@ impl JobArtifacts {
         content_type: &str,
         content: impl Pieces,
     ) -> PackResult<JobArtifact> {
+        let redactor = self.secrets.redactor();
         let new = NewArtifact {
             namespace: namespace.to_owned(),
-            name: name.to_owned(),
-            content_type: content_type.to_owned(),
+            name: redacted_name(&redactor, name),
+            content_type: media_type(&redactor.apply(content_type)),
             job: Some(self.job.to_string()),
             max_bytes: None,
         };
-        let redactor = self.secrets.redactor();
         let content = Redacted { content, stream: Some(redactor.stream()) };
         let artifact = self.artifacts.put(&self.caller.subject, new, content).await?;
         let made = JobArtifact {
@@ -114,6 +114,23 @@ impl JobArtifacts {
     /// Lists files of the caller.
     pub async fn list(&self, filter: &ArtifactFilter) -> PackResult<ArtifactPage> {
         Ok(self.artifacts.list(&self.caller, filter).await?)
+    }
+}
+
+/// A file name without used secrets. The name may come from a server.
+fn redacted_name(redactor: &Redactor, name: &str) -> String {
+    match redactor.apply(name) {
+        Cow::Borrowed(name) => name.to_owned(),
+        // A mark may be longer than the secret.
+        Cow::Owned(name) => file_name(&name),
+    }
+}
+
+/// A media type, or the one for any bytes: servers send what they like.
+fn media_type(given: &str) -> String {
+    match is_content_type(given) {
+        true => given.to_owned(),
+        false => "application/octet-stream".to_owned(),
     }
 }
 

@@ -22,14 +22,17 @@ mod glob;
 mod http_client;
 mod job_artifacts;
 mod json;
+mod leftovers;
 mod manifest;
 mod media;
 mod models;
+mod overlay;
 mod own_api;
 mod pack;
 mod packs;
 mod page;
 mod page_tools;
+mod plain_text;
 #[cfg(test)]
 mod reference;
 mod repo_overview;
@@ -47,7 +50,6 @@ mod write_file;
 
 pub use crate::session_use::NamedSession;
 pub use context::Context;
-pub use docling::Docling;
 pub use endpoints::{Endpoint, Endpoints};
 pub use engine::{Engine, EngineLimits, Options, RETENTION, Services};
 pub use error::{PackError, PackResult};

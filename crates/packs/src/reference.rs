@@ -28,8 +28,9 @@ is unavailable on a server, and why. The [guide](packs-guide.md) explains how to
 const AFTER: &str = "
 **session**: *new* ends with the call, *kept* stays for the next one, *existing* is one that an earlier call left.
 All but those with *none* take `_session_id` or `workspace` for a session of yours. **surface**: whether people who
-watch can see it. **tested**: *API* with a fake guest over HTTP, *real* with the real programs in a sandbox. Packs
-without a session run no programs there.
+watch can see it. **tested**: a test calls the pack by name, *API* with a fake guest over HTTP, *real* with the real
+programs in a sandbox. Packs without a session run no programs there. One test gives every pack input that
+its schema refuses, and one checks every example of this page.
 
 Operators can add their own packs: see [the guide](packs-guide.md#your-own-packs). They can disable those that act
 outside of sessions, with the [settings](settings.md) `HELMDECK_EMAIL_ENABLED`, `HELMDECK_GITHUB_ENABLED`,

@@ -8,6 +8,10 @@ use serde::Deserialize;
 
 use crate::{Context, PackError, PackResult, context::command};
 
+/// Names of branches and tags, nearly as git has them: without a leading hyphen, dot or slash, without two
+/// dots in a row, white space, control characters and `~^:?*[\\`.
+pub const REFERENCE: &str = r"^[^\s\x00-\x1f\x7f~^:?*\[\\./-](\.?[^\s\x00-\x1f\x7f~^:?*\[\\.])*$";
+
 /// Where a repository was cloned, as `repo.fetch` returns it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(transparent)]

@@ -1,4 +1,4 @@
-//! Files that a pack puts into its session, and removes again.
+//! Files that a pack puts into its session.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use helmdeck_store::Pieces;
 use helmdeck_wire::{file::HomePath, guest::OneFile};
 use http_body_util::{BodyExt, channel::Channel};
 
-use crate::{Context, PackError, PackResult, context::command};
+use crate::{Context, PackError, PackResult};
 
 /// The home of the session's programs.
 pub const HOME: &str = "/home/agent";
@@ -17,7 +17,7 @@ const WAITING: usize = 4;
 /// Longest name of a file.
 const MAX_NAME: usize = 100;
 
-/// A folder in the session's home for the files of a job.
+/// A folder in the session's home for the files of a job. The engine removes it when the job ends.
 pub struct JobFolder {
     folder: String,
 }
@@ -40,6 +40,7 @@ impl JobFolder {
         name: &str,
         mut content: impl Pieces,
     ) -> PackResult<String> {
+        context.leftovers.add(&self.path());
         let path = format!("{}/{}", self.folder, plain_name(name));
         let parsed = HomePath::parse(&path).map_err(PackError::failed)?;
         let file = OneFile { replace: true, ..OneFile::new(parsed) };
@@ -70,12 +71,6 @@ impl JobFolder {
         }
         stored?;
         Ok(format!("{HOME}/{path}"))
-    }
-
-    /// Removes it with its files. What fails is gone with the session.
-    pub async fn remove(self, context: &Context) {
-        let path = self.path();
-        let _ = context.exec(command(["rm", "-rf", "--", &path])).await;
     }
 }
 

@@ -65,8 +65,12 @@ pub enum Obtained {
     },
 }
 
-/// Refuses a named session for a pack that runs in a private one.
+/// Refuses two names for one session, and any for a pack that runs in a private one.
 pub fn check_named(pack: &Pack, named: &NamedSession) -> PackResult<()> {
+    if named.id.is_some() && named.workspace.is_some() {
+        let message = "workspace: `_session_id` names the session already: pass only one of them";
+        return Err(PackError::invalid("workspace", message));
+    }
     if !matches!(pack.needs.session, SessionNeed::Private(_)) || *named == NamedSession::default() {
         return Ok(());
     }
@@ -144,10 +148,11 @@ async fn find(
     named: &NamedSession,
 ) -> PackResult<Option<Session>> {
     if let Some(id) = &named.id {
-        let session = sessions.get(caller, id)?;
+        // The same call would fail again.
+        let session = sessions.get(caller, id).map_err(|e| PackError::from(e).permanent())?;
         if !session.is_alive() {
             let message = format!("session {id} has ended: call repo.fetch again for a new one");
-            return Err(PackError::new(ErrorCode::SessionUnavailable, message));
+            return Err(PackError::new(ErrorCode::SessionUnavailable, message).permanent());
         }
         return Ok(Some(session));
     }

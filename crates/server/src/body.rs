@@ -69,7 +69,7 @@ pub async fn read_call(body: Incoming, app: &App, tool: &Tool) -> ApiResult<Byte
     }
     read(body, app.max_pack_body_bytes()).await.map_err(|error| {
         let large = error.code == ErrorCode::PayloadTooLarge;
-        let hint = "upload large content with POST /api/v1/artifacts, and pass its key";
+        let hint = "upload large content with POST /api/v1/artifacts/upload, and pass its key";
         ApiError { hint: large.then(|| hint.to_owned()), ..error }
     })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use helmdeck_egress::Policy;
 use helmdeck_gateway::Gateway;
-use helmdeck_packs::{Docling, Engine, EngineLimits, HttpClient, RunRegistry, Services};
+use helmdeck_packs::{Endpoints, Engine, EngineLimits, HttpClient, RunRegistry, Services};
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Sessions};
 use helmdeck_store::{Artifacts, Audit, Store, Vault};
@@ -27,10 +27,12 @@ pub fn start(
         sessions: sessions.clone(),
         http: HttpClient::new(policy.clone()).map_err(ServerError::HttpClient)?,
         services_http: HttpClient::for_services().map_err(ServerError::HttpClient)?,
-        endpoints: Arc::new(config.services.endpoints()),
+        endpoints: Arc::new(Endpoints {
+            docling: config.documents.endpoint(),
+            ..config.services.endpoints()
+        }),
         artifacts: artifacts.clone(),
         vault: vault.clone(),
-        docling: docling(config)?,
         command_packs: config.command_packs_dir.clone(),
         disabled: config.pack_switches.disabled(),
         clock: clock.clone(),
@@ -40,9 +42,4 @@ pub fn start(
         runs,
     };
     Ok(Engine::new(services, EngineLimits::default()))
-}
-
-fn docling(config: &Config) -> Result<Option<Docling>, ServerError> {
-    let url = config.documents.docling_url.as_ref().filter(|_| config.documents.docling_enabled);
-    url.map(|url| Docling::new(&url.to_string()).map_err(ServerError::Jobs)).transpose()
 }

@@ -1,24 +1,26 @@
 //! Commands and terminals of callers in a session. The guest owns them; this module requests them,
 //! and kills commands whose callers disconnected.
 
+mod kills;
 mod terminal;
 mod text;
 
 use std::time::{Duration, Instant};
 
 use helmdeck_link::{ByteStream, Link, exec::Message};
-use helmdeck_wire::{
-    error::with_causes,
-    exec::{Exec, ExecId, ExecList, ExecState},
-};
+use helmdeck_wire::exec::{Exec, ExecId, ExecList, ExecState};
 use serde_json::json;
 use tokio::sync::oneshot;
-use tracing::warn;
 
 use crate::{
-    Caller, Session, SessionError, history::Attempt, lifecycle::Lifecycle, session::Task, spec,
+    Caller, Session, SessionError,
+    history::Attempt,
+    lifecycle::Lifecycle,
+    session::{Inner, Task},
+    spec,
 };
 
+pub(crate) use kills::Kills;
 pub use terminal::{FromTerminal, Terminal, TerminalInput, TerminalOutput};
 use text::Decoder;
 
@@ -92,11 +94,14 @@ impl Session {
         self.may_drive(caller)?;
         let busy = self.begin(Lifecycle::begin_task)?;
         let (tell, told) = oneshot::channel();
-        let link = self.inner.link.clone();
+        let (link, kills) = (self.inner.link.clone(), self.inner.kills.clone());
+        let under_way = kills.begin();
         // Continues when the caller disconnects: a command with an unknown id could not be killed.
         helmdeck_task::spawn(async move {
             let started = link.start_exec(&exec).await;
-            let _ = tell.send(started.map(|id| Started { id: Some(id), link }));
+            // If the caller has left, this kills the command, which is then under way, too.
+            let _ = tell.send(started.map(|id| Started { id: Some(id), link, kills }));
+            drop(under_way);
         });
         let started = told.await.unwrap_or_else(|_| {
             Err(helmdeck_link::LinkError::Nonsense("the start was cancelled".to_owned()))
@@ -141,6 +146,11 @@ impl Session {
         let killed = killed.await;
         attempt.outcome = killed.as_ref().map_or_else(SessionError::code, |()| "ok");
         killed
+    }
+
+    /// Waits until the commands are dead whose callers have left.
+    pub async fn kills_done(&self) {
+        self.inner.kills.done().await;
     }
 
     /// Records whether commands are running.
@@ -199,7 +209,8 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if self.kill && self.session.is_alive() {
-            kill(self.session.inner.link.clone(), self.id.clone());
+            let Inner { kills, link, .. } = &*self.session.inner;
+            kills.kill(link.clone(), self.id.clone());
         }
     }
 }
@@ -208,6 +219,7 @@ impl Drop for Running {
 struct Started {
     id: Option<ExecId>,
     link: Link,
+    kills: Kills,
 }
 
 impl Started {
@@ -219,18 +231,9 @@ impl Started {
 impl Drop for Started {
     fn drop(&mut self) {
         if let Some(id) = self.id.take() {
-            kill(self.link.clone(), id);
+            self.kills.kill(self.link.clone(), id);
         }
     }
-}
-
-/// Kills a command whose caller disconnected. The link has the deadline.
-fn kill(link: Link, id: ExecId) {
-    helmdeck_task::spawn(async move {
-        if let Err(error) = link.kill_exec(&id).await {
-            warn!(exec.id = id.as_str(), error = with_causes(&error), "Failed to kill command");
-        }
-    });
 }
 
 impl ExecStream {

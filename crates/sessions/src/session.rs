@@ -38,6 +38,7 @@ use crate::{
     control::Lease,
     egress::Decisions,
     events::Events,
+    exec::Kills,
     forwards::{Forwards, Permission},
     journal::Journal,
     lifecycle::{Ending, Lifecycle, Phase},
@@ -82,6 +83,7 @@ pub(crate) struct Inner {
     adopted: bool,
     pub attachment: Option<Attachment>,
     pub link: Link,
+    pub kills: Kills,
     pub life: Mutex<Lifecycle>,
     /// Time from creation to the end of each start stage.
     pub timings: Mutex<Vec<(Stage, Duration)>>,
@@ -221,6 +223,7 @@ impl Session {
                 adopted,
                 attachment,
                 link,
+                kills: Kills::default(),
                 life: Mutex::new(life),
                 timings: Mutex::default(),
                 failure: Mutex::default(),

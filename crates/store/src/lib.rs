@@ -35,6 +35,7 @@ mod webhooks;
 pub use admin::Admin;
 pub use artifacts::{
     ArtifactFilter, ArtifactPage, ArtifactReader, ArtifactRules, Artifacts, LinkQuery, NewArtifact,
+    is_content_type,
 };
 pub use audit::{
     Audit, AuditBreak, AuditEntry, AuditFilter, AuditReport, AuditStatus, BreakReason,

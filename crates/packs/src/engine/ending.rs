@@ -53,7 +53,6 @@ pub async fn finish(shared: &Arc<Shared>, turn: Turn, outcome: PackResult<Value>
         duration_ms = view.duration_ms,
         "Job ended"
     );
-    audited::ended(&shared.services.audit, Some(&caller), &job);
     let mut pause = FIRST_PAUSE;
     while let Err(why) = save(shared, &job, origin).await {
         error!(job.id = job.id.as_str(), why, "Failed to save the result of a job; trying again");
@@ -61,6 +60,7 @@ pub async fn finish(shared: &Arc<Shared>, turn: Turn, outcome: PackResult<Value>
         sleep(pause).await;
         pause = LONGEST_PAUSE.min(pause * 2);
     }
+    audited::ended(&shared.services.audit, Some(&caller), &job);
     shared.publish(&job.owner, &view);
     shared.live.lock().remove(&job.id);
 }

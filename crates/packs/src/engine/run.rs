@@ -24,7 +24,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::error;
+use tracing::{error, warn};
 
 use super::{
     Engine, Live, Progress, SESSION_FIELDS, Shared, audited, ending::finish, recovery::end_session,
@@ -32,12 +32,15 @@ use super::{
 };
 use crate::{
     Context, JobArtifacts, Models, Pack, PackError, PackResult, Secrets,
+    leftovers::Leftovers,
     pack::MODE_FIELD,
     session_use::{Ends, NamedSession, Obtained, SessionUse, obtain},
 };
 
 /// How long a cancelled job may take to end its programs and its session.
 pub const CLEAN_UP: Duration = Duration::from_secs(30);
+/// How long the programs of a job and its files may take to disappear from a session that stays.
+const TIDY_UP: Duration = Duration::from_secs(20);
 /// How often listeners are told of the progress of a job.
 const TELL_EVERY: Duration = Duration::from_millis(500);
 
@@ -195,6 +198,7 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
     let mut used = None;
     let secrets = Secrets::new(shared.services.vault.clone(), caller.clone());
     progress.lock().redact(secrets.clone());
+    let leftovers = Leftovers::default();
     let artifacts = JobArtifacts {
         artifacts: shared.services.artifacts.clone(),
         caller: caller.clone(),
@@ -226,12 +230,12 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
             endpoints: services.endpoints.clone(),
             own_api: shared.own_api.get().and_then(Weak::upgrade),
             services_http: services.services_http.clone(),
-            docling: services.docling.clone(),
             runtime: services.runtime.clone(),
             known_hosts: services.known_hosts.clone(),
             runs: services.runs.clone(),
             session: used.as_ref().map(|used| used.session.clone()),
             progress: progress.clone(),
+            leftovers: leftovers.clone(),
         };
         let pack_run = AssertUnwindSafe(pack.run(context, input)).catch_unwind();
         pack_run.await.unwrap_or_else(|_| {
@@ -241,18 +245,51 @@ async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
     };
     let outcome = tokio::select! {
         done = timeout(limit, work) => done.unwrap_or_else(|_| Err(too_slow(limit))),
-        // Dropping the work ends its commands in the session (`crates/sessions/src/exec.rs`).
+        // Dropping the work kills its commands in the session (`crates/sessions/src/exec.rs`).
         () = cancel.cancelled() => Err(cancelled()),
         never = shared.tell_progress(&owner, changes) => match never {},
     };
-    if let Some(SessionUse { session, ends }) = used
-        && ends.after(&outcome)
-    {
-        end_session(&shared.services.sessions, caller, session.id()).await;
-        job.session_id = None;
+    let outcome = outcome.map_err(|error| if_again(error, &named, used.as_ref()));
+    if let Some(used) = used {
+        leave(shared, job, caller, used, &leftovers, &outcome).await;
     }
     job.own_session_id = None;
     without_secrets(&secrets.redactor(), outcome)
+}
+
+/// Ends the session of a job if it was only for the job. In one that stays, waits until nothing of the
+/// job runs, and removes its files.
+async fn leave(
+    shared: &Shared,
+    job: &mut StoredJob,
+    caller: &Caller,
+    SessionUse { session, ends }: SessionUse,
+    leftovers: &Leftovers,
+    outcome: &PackResult<Value>,
+) {
+    if ends.after(outcome) {
+        end_session(&shared.services.sessions, caller, session.id()).await;
+        job.session_id = None;
+        return;
+    }
+    let tidying = async {
+        if outcome.is_err() {
+            session.kills_done().await;
+        }
+        leftovers.remove(&session, caller).await;
+    };
+    if timeout(TIDY_UP, tidying).await.is_err() {
+        warn!(session.id = session.id().as_str(), "The programs of a job take long to end");
+    }
+}
+
+/// The same call fails again if the session that it names has ended.
+fn if_again(error: PackError, named: &NamedSession, used: Option<&SessionUse>) -> PackError {
+    let has_ended = used.is_some_and(|used| !used.session.is_alive());
+    match error.code() {
+        ErrorCode::SessionUnavailable if named.id.is_some() && has_ended => error.permanent(),
+        _ => error,
+    }
 }
 
 /// Gets the session of a job, and saves that the job has begun before it does anything, so that it

@@ -15,7 +15,7 @@ use crate::{Context, Pack, PackError, PackResult, Routing};
 struct Input {
     /// The content.
     #[schemars(length(max = 8_388_608))]
-    #[schemars(extend("x-expected" = "at most 8388608 characters; upload more with POST /api/v1/artifacts"))]
+    #[schemars(extend("x-expected" = "at most 8388608 characters; upload more with POST /api/v1/artifacts/upload"))]
     content: String,
     /// How `content` is written.
     #[serde(default)]

@@ -177,7 +177,6 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
         let text = text.map_err(|error| context.elsewhere(field, path, explain(field, error)))?;
         checks.extend(captions(&text, video_s.or(audio_s)));
     }
-    folder.remove(&context).await;
     let skipped: Vec<_> = input.skip_checks.split(',').map(str::trim).collect();
     checks.retain(|check| !skipped.contains(&check.name));
     finish(&context, input.strict, [video, audio, subtitles], checks).await

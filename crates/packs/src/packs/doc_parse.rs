@@ -5,13 +5,14 @@ use std::time::Instant;
 use helmdeck_wire::{nature::Nature, session::Mode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
-    Context, Docling, Pack, PackError, PackResult, Routing, SessionNeed,
-    docling::Conversion,
+    Context, Endpoint, Pack, PackError, PackResult, Routing, SessionNeed,
+    docling::{Conversion, convert},
     document::{Fetched, Source, Text},
     pack::disabled,
+    plain_text::plain_text,
 };
 
 /// Read a document as Markdown.
@@ -31,6 +32,10 @@ struct Input {
     #[serde(default = "pages")]
     #[schemars(range(min = 1, max = 2000))]
     max_pages: usize,
+    /// What to return besides Markdown.
+    #[serde(default)]
+    #[schemars(length(max = 8))]
+    formats: Vec<Format>,
     /// What reads the document; Docling by default if the operator enabled it, else helmdeck.
     #[serde(default)]
     engine: Option<Engine>,
@@ -45,6 +50,27 @@ enum Engine {
     Helmdeck,
     /// A Docling service. It reads no files of a session.
     Docling,
+}
+
+/// A form of a document. Markdown is always returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "DocParseFormat")]
+enum Format {
+    Md,
+    Markdown,
+    /// The text without marks, as `text`.
+    Text,
+    Plaintext,
+    Plain,
+    /// The document as HTML, as `html`. Only Docling makes it.
+    Html,
+}
+
+impl Format {
+    fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::Plaintext | Self::Plain)
+    }
 }
 
 fn yes() -> bool {
@@ -85,7 +111,11 @@ pub fn pack() -> Pack {
         )
         .nature(Nature { open_world: true, ..Nature::default().in_sandbox().reads() })
         .session(SessionNeed::OneShot(Mode::Headless))
-        .sessionless_if(|_, input| input.get("engine").is_some_and(|it| it == "docling"))
+        .sessionless_if(|endpoints, input| match input.get("engine").and_then(Value::as_str) {
+            Some(engine) => engine == "docling",
+            // Docling reads no files of a session.
+            None => endpoints.docling.is_some() && input.get("path").is_none(),
+        })
         .optional_programs(&["pdftohtml", "pdfinfo", "pdftoppm", "tesseract"])
         .resumable()
         .cacheable_if(|input| input.get("source_url").is_some())
@@ -113,7 +143,7 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     let started = Instant::now();
     let source = input.source.shown().to_owned();
     let here_only = input.source.path.is_some();
-    let (text, engine) = match (input.engine, &context.docling) {
+    let (mut text, engine) = match (input.engine, &context.endpoints.docling) {
         (Some(Engine::Docling), None) => {
             let reason = disabled("HELMDECK_DOCLING_ENABLED");
             return Err(PackError::invalid("engine", format!("engine: docling is {reason}")));
@@ -127,20 +157,35 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
         }
         _ => (here(&context, &input).await?, Engine::Helmdeck),
     };
+    add_formats(&mut text, &input.formats);
     let status = if text.warnings.is_empty() { "success" } else { "partial_success" };
     let processing_time = started.elapsed().as_secs_f64();
     Ok(Output { source, text, status, processing_time, engine })
 }
 
+/// Adds the wanted forms that the engine does not make, and says which are missing.
+fn add_formats(text: &mut Text, formats: &[Format]) {
+    if text.text.is_none() && formats.iter().any(|format| format.is_text()) {
+        text.text = Some(plain_text(&text.markdown));
+    }
+    if text.html.is_none() && formats.contains(&Format::Html) {
+        text.warnings.push("html is missing: only Docling makes it".to_owned());
+    }
+}
+
 /// Lets Docling read it.
-async fn elsewhere(context: &Context, docling: &Docling, input: &Input) -> PackResult<Text> {
+async fn elsewhere(context: &Context, docling: &Endpoint, input: &Input) -> PackResult<Text> {
     let fetched = input.source.fetch(context).await?;
     context.progress(0.3, "reading the document with Docling");
     match fetched {
         Fetched::Bytes(content, name) => {
             let (ocr, languages) = (input.do_ocr, input.ocr_lang.as_slice());
             let (content, name) = (&content, name.as_str());
-            docling.convert(Conversion { content, name, ocr, languages }).await
+            let mut formats = vec!["md"];
+            formats.extend(input.formats.iter().any(|it| it.is_text()).then_some("text"));
+            formats.extend(input.formats.contains(&Format::Html).then_some("html"));
+            let conversion = Conversion { content, name, ocr, languages, formats: &formats };
+            convert(context.client_of(docling), docling, conversion).await
         }
         Fetched::Path(_) => here(context, input).await,
     }

@@ -44,11 +44,33 @@ struct Input {
 #[serde(deny_unknown_fields)]
 struct Edit {
     /// The exact text to replace.
-    #[serde(alias = "oldText")]
-    search: String,
+    #[serde(default)]
+    search: Option<String>,
     /// The new text.
-    #[serde(alias = "newText")]
-    replace: String,
+    #[serde(default)]
+    replace: Option<String>,
+    /// Another name of `search`.
+    #[serde(default, rename = "oldText")]
+    old_text: Option<String>,
+    /// Another name of `replace`.
+    #[serde(default, rename = "newText")]
+    new_text: Option<String>,
+}
+
+impl Edit {
+    /// The text to replace, and the new one.
+    fn texts(self, at: usize) -> PackResult<(String, String)> {
+        let one = |field: &str, alias: &str, value: Option<String>, other: Option<String>| {
+            let wrong = |why: String| PackError::invalid(&format!("edits[{at}].{field}"), why);
+            match (value, other) {
+                (Some(text), None) | (None, Some(text)) => Ok(text),
+                (None, None) => Err(wrong(format!("edits[{at}].{field} is missing"))),
+                (Some(_), Some(_)) => Err(wrong(format!("pass either `{field}` or `{alias}`"))),
+            }
+        };
+        let search = one("search", "oldText", self.search, self.old_text)?;
+        Ok((search, one("replace", "newText", self.replace, self.new_text)?))
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -87,8 +109,11 @@ pub fn pack() -> Pack {
 
 async fn run(context: Context, input: Input) -> PackResult<Output> {
     let edits = match (input.search, input.replace, input.edits) {
-        (Some(search), Some(replace), None) => vec![Edit { search, replace }],
-        (None, None, Some(edits)) => edits,
+        (Some(search), Some(replace), None) => vec![(search, replace)],
+        (None, None, Some(edits)) => {
+            let texts = edits.into_iter().enumerate().map(|(at, edit)| edit.texts(at));
+            texts.collect::<PackResult<_>>()?
+        }
         _ => {
             let message = "pass either `search` and `replace`, or `edits`";
             return Err(PackError::invalid("search", message));
@@ -120,8 +145,8 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
     let mut text = text
         .ok_or_else(|| PackError::invalid("path", format!("path: {} is not text", input.path)))?;
     let mut applied = 0;
-    for (at, edit) in edits.iter().enumerate() {
-        applied += apply(&mut text, edit, input.occurrences)
+    for (at, (search, replace)) in edits.iter().enumerate() {
+        applied += apply(&mut text, search, replace, input.occurrences)
             .map_err(|why| PackError::invalid("search", format!("edit {}: {why}", at + 1)))?;
     }
     write_file(&context, &input.clone_path, &path, text.as_bytes(), None).await?;
@@ -130,11 +155,16 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
 
 /// Applies one replacement. Without a number, the text must be unique: replacing several places by
 /// mistake is worse than being asked.
-fn apply(text: &mut String, edit: &Edit, occurrences: Option<usize>) -> Result<usize, String> {
-    if edit.search.is_empty() {
+fn apply(
+    text: &mut String,
+    search: &str,
+    replace: &str,
+    occurrences: Option<usize>,
+) -> Result<usize, String> {
+    if search.is_empty() {
         return Err("the text to replace is empty".to_owned());
     }
-    let found = text.matches(&edit.search).count();
+    let found = text.matches(search).count();
     match (found, occurrences) {
         (0, _) => return Err("the text does not occur; read the file again".to_owned()),
         (_, Some(0)) => {}
@@ -148,7 +178,7 @@ fn apply(text: &mut String, edit: &Edit, occurrences: Option<usize>) -> Result<u
         }
         _ => {}
     }
-    *text = text.replace(&edit.search, &edit.replace);
+    *text = text.replace(search, replace);
     Ok(found)
 }
 
@@ -158,8 +188,7 @@ mod tests {
 
     fn patched(text: &str, search: &str, occurrences: Option<usize>) -> Result<String, String> {
         let mut text = text.to_owned();
-        let edit = Edit { search: search.to_owned(), replace: "X".to_owned() };
-        apply(&mut text, &edit, occurrences)?;
+        apply(&mut text, search, "X", occurrences)?;
         Ok(text)
     }
 

@@ -254,13 +254,15 @@ async fn output(context: &Context, response: HttpResponse, save: bool) -> PackRe
         joined.push_str(&value);
     }
     let size = response.body.len();
-    let whole = without_secrets(&context.secrets.redactor(), &response);
+    let redactor = context.secrets.redactor();
+    let whole = without_secrets(&redactor, &response);
     let artifact_key = match save || whole.len() > MAX_INLINE {
         true => {
             let kind = headers.get("content-type").map_or("", String::as_str);
             let kind = kind.split(';').next().unwrap_or_default().trim();
-            let kind = if kind.is_empty() { "application/octet-stream" } else { kind };
-            let made = context.artifacts.put(&name(&response.url), kind, whole.clone()).await?;
+            // Before it is cut or changed: a part of a secret would not be recognised.
+            let name = name(&redactor.apply(&response.url));
+            let made = context.artifacts.put(&name, kind, whole.clone()).await?;
             Some(made.key)
         }
         false => None,

@@ -19,7 +19,7 @@ use crate::{
     github::CredentialName,
     page,
     repo_overview::{Overview, overview},
-    repository::git_environment,
+    repository::{REFERENCE, git_environment},
 };
 
 /// Clone a repository into a session.
@@ -36,7 +36,7 @@ struct Input {
     url: String,
     /// A branch, tag or commit; the default branch if absent.
     #[serde(default, rename = "ref")]
-    #[schemars(length(min = 1, max = 200), regex(pattern = r"^[A-Za-z0-9._/][A-Za-z0-9._/-]*$"))]
+    #[schemars(length(min = 1, max = 200), regex(pattern = REFERENCE))]
     #[schemars(extend("x-expected" = "a branch, tag or commit id"))]
     reference: Option<String>,
     /// How many commits of history; 0 for all of them. `git.log` shows no more than these.
@@ -67,6 +67,10 @@ struct Output {
     clone_path: String,
     /// The session that has the clone. Pass it as `_session_id`.
     session_id: String,
+    /// Whether it is a clone of an earlier call: each call makes a new one.
+    reused: bool,
+    /// Whether the clone stays when its session ends: it does not.
+    persistent: bool,
     /// The credential that was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     credential: Option<String>,
@@ -103,6 +107,7 @@ pub fn pack() -> Pack {
 async fn run(context: Context, input: Input) -> PackResult<Output> {
     let session = context.session()?.id().to_string();
     let clone_path = free_path(&context, &input.url).await?;
+    context.leftovers.add(&clone_path);
     context.progress(0.1, format!("cloning {}", shown(&input.url)));
     let credential = clone(&context, &input, &clone_path).await?;
     context.progress(0.8, "reading the clone");
@@ -121,8 +126,19 @@ async fn run(context: Context, input: Input) -> PackResult<Output> {
         branch => branch.to_owned(),
     };
     let overview = overview(&context, &clone_path).await?;
+    context.leftovers.keep(&clone_path);
     let (url, session_id) = (input.url, session);
-    Ok(Output { url, reference, commit, clone_path, session_id, credential, overview })
+    Ok(Output {
+        url,
+        reference,
+        commit,
+        clone_path,
+        session_id,
+        reused: false,
+        persistent: false,
+        credential,
+        overview,
+    })
 }
 
 /// A folder for the clone that does not exist yet, named after the repository.
@@ -147,7 +163,7 @@ fn name(url: &str) -> String {
 /// Clones, with a credential if there is one, and returns its name.
 async fn clone(context: &Context, input: &Input, path: &str) -> PackResult<Option<String>> {
     let found = git_credential::find(context, &input.url, input.credential.as_ref()).await;
-    let cloned = match found {
+    match found {
         Ok(Some(credential)) => {
             let name = credential.name.clone();
             let run = async |environment| run_clone(context, input, path, environment).await;
@@ -157,11 +173,7 @@ async fn clone(context: &Context, input: &Input, path: &str) -> PackResult<Optio
         }
         Ok(None) => run_clone(context, input, path, git_environment()).await.map(|()| None),
         Err(error) => Err(error),
-    };
-    if cloned.is_err() {
-        let _ = context.exec(command(["rm", "-rf", "--", path])).await;
     }
-    cloned
 }
 
 async fn run_clone(

@@ -14,7 +14,7 @@ use crate::{
     Context, Pack, PackError, PackResult, Routing, SessionNeed, git_credential,
     git_gateway::{Permission, Update, with_credential},
     github::CredentialName,
-    repository::{ClonePath, git, git_environment},
+    repository::{ClonePath, REFERENCE, git, git_environment},
 };
 
 /// What git says if the branch has moved on.
@@ -35,7 +35,7 @@ struct Input {
     /// The branch; the one that is checked out by default. HEAD is pushed to one that the clone does
     /// not have.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 200), regex(pattern = r"^[A-Za-z0-9_][A-Za-z0-9._/-]*$"))]
+    #[schemars(length(min = 1, max = 200), regex(pattern = REFERENCE))]
     #[schemars(extend("x-expected" = "the name of a branch"))]
     branch: Option<String>,
     /// Whether to replace the branch, if it is still where the clone last saw it.

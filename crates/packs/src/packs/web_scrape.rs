@@ -9,14 +9,14 @@ use helmdeck_wire::{
     nature::Nature,
     session::Mode,
 };
-use http::{HeaderValue, Method, header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    Context, Endpoint, HttpRequest, Pack, PackError, PackResult, Routing, SessionNeed,
+    Context, Endpoint, Pack, PackError, PackResult, Routing, SessionNeed,
     json::at,
+    overlay::{Asked, post},
     pack::disabled,
     page::{PageUrl, explain, open, pause},
 };
@@ -119,7 +119,7 @@ pub fn pack() -> Pack {
             "Read a web page as Markdown: its main content, after its JavaScript ran, without navigation \
              and footers. Also returns HTML and links if asked.",
         )
-        .nature(Nature { open_world: true, ..Nature::in_browser() }.reads())
+        .nature(Nature::in_new_browser().reads())
         .session(SessionNeed::OneShot(Mode::Headless))
         .sessionless_if(|endpoints, input| match input.get("engine").and_then(Value::as_str) {
             Some(engine) => engine == "firecrawl",
@@ -214,17 +214,9 @@ async fn by_firecrawl(context: &Context, endpoint: &Endpoint, input: &Input) -> 
         "url": input.url.as_str(), "formats": input.formats, "waitFor": input.wait_ms,
     });
     let (timeout, max_bytes) = FIRECRAWL;
-    let mut request = HttpRequest {
-        method: Method::POST,
-        body: Bytes::from(body.to_string()),
-        max_bytes,
-        timeout,
-        ..HttpRequest::get(&format!("{}/v1/scrape", endpoint.url))
-    };
-    let json = HeaderValue::from_static("application/json");
-    request.headers.insert(header::CONTENT_TYPE, json);
-    let client = context.client_of(endpoint);
-    let response = client.send(request, async |_: &str, request| Ok(request)).await?;
+    let url = format!("{}/v1/scrape", endpoint.url);
+    let asked = Asked { name: "Firecrawl", url, body: &body, timeout, max_bytes };
+    let response = post(context.client_of(endpoint), asked).await?;
     let answer = serde_json::from_slice::<Value>(&response.body).unwrap_or_default();
     if !response.status.is_success() || at(&answer, "success").as_bool() == Some(false) {
         let reason = at(&answer, "error").as_str().unwrap_or("no reason given");

@@ -1,5 +1,6 @@
 //! Settings of document packs.
 
+use helmdeck_packs::Endpoint;
 use http::Uri;
 
 use super::layers::{ConfigError, Layers};
@@ -31,6 +32,12 @@ impl DocumentSettings {
                 || Some(Uri::from_static("http://helmdeck-docling:5001")),
             )?,
         })
+    }
+
+    /// The Docling service, if it is enabled.
+    pub(crate) fn endpoint(&self) -> Option<Endpoint> {
+        let url = self.docling_url.as_ref().filter(|_| self.docling_enabled)?;
+        Some(Endpoint::configured(&url.to_string()))
     }
 }
 

@@ -62,6 +62,7 @@ impl ServiceSettings {
             github: self.github_api_url.as_ref().map_or(default.github, configured),
             resend: self.resend_api_url.as_ref().map_or(default.resend, configured),
             firecrawl: self.firecrawl_enabled.then(|| Endpoint::configured(&self.firecrawl_url)),
+            docling: None,
         }
     }
 }

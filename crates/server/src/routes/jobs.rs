@@ -11,7 +11,6 @@ use axum::{
     },
 };
 use futures_util::stream;
-use helmdeck_packs::Options;
 use helmdeck_sessions::Caller;
 use helmdeck_store::JobFilter;
 use helmdeck_wire::job::{Job, JobId, JobList, JobState};
@@ -19,11 +18,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::packs::find;
+use super::packs::start_named;
 use crate::{
     App,
     error::ApiResult,
-    tool::{Call, Outcome, pack::start},
+    tool::{Call, Outcome},
 };
 
 /// How long a connection is silent at most.
@@ -56,8 +55,7 @@ pub struct JobQuery {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneJob {
-    /// Id of the job. The `task_id` of an MCP task is accepted too.
-    #[serde(alias = "task_id")]
+    /// Id of the job. The id of an MCP task is accepted too.
     #[schemars(with = "String", extend("x-error" = "unknown_job"))]
     pub job_id: JobId,
 }
@@ -125,11 +123,25 @@ pub async fn cancel(call: Call, wanted: OneJob) -> ApiResult<Job> {
     Ok(call.app.packs.cancel(&call.caller, &wanted.job_id).await?)
 }
 
-/// Runs a job's pack again.
+/// Accepts `task_id` for `job_id`.
+pub fn renamed(mut fields: Map<String, Value>) -> ApiResult<Map<String, Value>> {
+    if !fields.contains_key("job_id")
+        && let Some(id) = fields.remove("task_id")
+    {
+        fields.insert("job_id".to_owned(), id);
+    }
+    Ok(fields)
+}
+
+/// Runs a job's pack again. The pack may have changed since, and checks the input again.
 pub async fn rerun(call: Call, wanted: OneJob) -> ApiResult<Outcome> {
     let (name, input) = call.app.packs.input(&call.caller, &wanted.job_id).await?;
-    let pack = find(&call.app, &name)?;
-    start(&call, &pack, input, Options::default(), 0).await
+    let mut args = match input {
+        Value::Object(input) => input,
+        _ => Map::new(),
+    };
+    args.remove("webhook_secret");
+    start_named(call, &name, args).await
 }
 
 /// Follows a job.

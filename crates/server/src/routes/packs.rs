@@ -19,7 +19,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{jobs::OneJob, tools::call_named};
+use super::{
+    jobs::{OneJob, renamed},
+    tools::call_named,
+};
 use crate::{
     App,
     error::{ApiError, ApiResult},
@@ -282,7 +285,8 @@ pub fn tools() -> Vec<Arc<Tool>> {
         json_tool("pack.status", status)
             .doc("Show the state and the progress of a job: working, completed, failed or cancelled.")
             .scope(Scope::SESSIONS_READ)
-            .nature(plain.reads()),
+            .nature(plain.reads())
+            .prepare(renamed, |generator| generator.subschema_for::<OneJob>()),
         tool("pack.result", result)
             .doc(
                 "Get the output of a job. Fails with not_ready while it works, and with its error if it \
@@ -290,16 +294,14 @@ pub fn tools() -> Vec<Arc<Tool>> {
             )
             .scope(Scope::SESSIONS_READ)
             .nature(plain.reads())
+            .prepare(renamed, |generator| generator.subschema_for::<OneJob>())
             .returns::<Job>(),
     ];
     tools.into_iter().map(Arc::new).collect()
 }
 
 async fn start_pack(call: Call, wanted: StartPack) -> ApiResult<Outcome> {
-    find(&call.app, &wanted.pack)?.check_on()?;
-    let tool = call.app.tool(&wanted.pack).ok_or_else(|| unknown(&call.app, &wanted.pack))?;
     let mut args = wanted.input;
-    args.insert("wait_s".to_owned(), 0.into());
     for (field, value) in
         [("webhook_url", wanted.webhook_url), ("webhook_secret", wanted.webhook_secret)]
     {
@@ -307,6 +309,19 @@ async fn start_pack(call: Call, wanted: StartPack) -> ApiResult<Outcome> {
             args.insert(field.to_owned(), value.into());
         }
     }
+    start_named(call, &wanted.pack, args).await
+}
+
+/// Starts a pack and returns at once.
+pub async fn start_named(
+    call: Call,
+    name: &str,
+    mut args: Map<String, Value>,
+) -> ApiResult<Outcome> {
+    let pack = find(&call.app, name)?;
+    pack.check_on()?;
+    let tool = call.app.tool(&pack.name).ok_or_else(|| unknown(&call.app, name))?;
+    args.insert("wait_s".to_owned(), 0.into());
     let mut outcome = tool.call(call, args).await?;
     outcome.status = Some(StatusCode::ACCEPTED);
     Ok(outcome)

@@ -119,14 +119,16 @@ pub async fn call_named(app: App, name: &str, request: Request) -> ApiResult<Res
     let claims = parts.extensions.get::<Claims>().cloned();
     let unknown = || ApiError::internal("the request has no caller");
     let (caller, claims) = caller.zip(claims).ok_or_else(unknown)?;
-    if let Some(pack) = app.packs.pack(name) {
+    let pack = app.packs.pack(name);
+    if let Some(pack) = &pack {
         pack.check_on()?;
     }
-    let tool = app.tool(name).ok_or_else(|| {
-        let message =
-            format!("the tool {name:?} does not exist: GET /api/v1/tools lists all tools");
-        ApiError::new(ErrorCode::NotFound, message)
-    })?;
+    let tool =
+        app.tool(pack.as_ref().map_or(name, |pack| pack.name.as_str())).ok_or_else(|| {
+            let message =
+                format!("the tool {name:?} does not exist: GET /api/v1/tools lists all tools");
+            ApiError::new(ErrorCode::NotFound, message)
+        })?;
     let bytes = body::read_call(body, &app, &tool).await?;
     let empty = bytes.trim_ascii().is_empty();
     let args = if empty { Map::new() } else { body::object(&bytes)? };

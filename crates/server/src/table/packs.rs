@@ -70,8 +70,8 @@ fn jobs() -> Vec<Operation> {
             .delete("/api/v1/jobs/{job_id}", "cancel_job"),
         tool("job.rerun", jobs::rerun)
             .doc(
-                "Run a job's pack again with the same input. Returns a new job: with its output, or with \
-                 202 if it has not ended.",
+                "Run a job's pack again with the same input, which is checked again. Answers 202 with the \
+                 new job.",
             )
             .scope(Scope::SESSIONS_ACT)
             .nature(plain)

@@ -29,13 +29,16 @@ impl NewArtifact {
         getrandom::fill(&mut random).map_err(StoreError::Random)?;
         let key = ArtifactKey::new(&self.namespace, random, &self.name);
         let key = key.map_err(|bad| StoreError::BadArtifact(bad.to_string()))?;
-        check_content_type(&self.content_type)?;
+        if !is_content_type(&self.content_type) {
+            let why = format!("{:?} is not a media type such as image/png", self.content_type);
+            return Err(StoreError::BadArtifact(why));
+        }
         Ok(key)
     }
 }
 
-/// `type/subtype`, possibly with parameters.
-fn check_content_type(text: &str) -> Result<(), StoreError> {
+/// Whether a text is `type/subtype`, possibly with parameters.
+pub fn is_content_type(text: &str) -> bool {
     let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b);
     let essence = text.split(';').next().unwrap_or_default().trim_end();
     let is_type = essence.split_once('/').is_some_and(|(kind, subtype)| {
@@ -43,8 +46,5 @@ fn check_content_type(text: &str) -> Result<(), StoreError> {
         named(kind) && named(subtype)
     });
     let printable = text.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
-    if is_type && printable && text.len() <= MAX_CONTENT_TYPE {
-        return Ok(());
-    }
-    Err(StoreError::BadArtifact(format!("{text:?} is not a media type such as image/png")))
+    is_type && printable && text.len() <= MAX_CONTENT_TYPE
 }

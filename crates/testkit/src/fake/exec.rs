@@ -113,8 +113,9 @@ fn ended(exec_id: ExecId) -> ExecState {
     }
 }
 
-/// Kills a command that has already ended.
-pub async fn kill(Json(one): Json<OneExec>) -> Result<(), Refusal> {
+/// Kills a command: held as a test set it for `kill_exec`.
+pub async fn kill(State(guest): State<FakeGuest>, Json(one): Json<OneExec>) -> Result<(), Refusal> {
+    guest.decide("kill_exec").await.map_err(|refusal| (StatusCode::BAD_REQUEST, Json(refusal)))?;
     known(&one.id)
 }
 
