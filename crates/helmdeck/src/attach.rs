@@ -80,6 +80,8 @@ enum Done {
 /// Serves until the session ends or the program is stopped.
 pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
     let server = Arc::new(args.server.remote(config)?);
+    // After the certificate was read, which may be an inherited descriptor.
+    helmdeck_spawn::close_inherited(None)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let done = helmdeck_task::block_on(&runtime, serve(server, args));

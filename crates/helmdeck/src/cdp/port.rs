@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::watch, time::timeout};
 use tokio_tungstenite::tungstenite::Message;
 
-use super::{files::Files, relay};
+use super::{files::Files, relay, transfers::Folders};
 use crate::{
     remote::Remote,
     transfer::{Failure, call, empty},
@@ -35,6 +35,7 @@ pub struct Port(Arc<Inner>);
 struct Inner {
     server: Arc<Remote>,
     files: Files,
+    folders: Folders,
     session: String,
     number: u16,
     /// Why the session ended.
@@ -59,7 +60,8 @@ impl Port {
         number: u16,
         over: watch::Sender<Option<String>>,
     ) -> Self {
-        Self(Arc::new(Inner { server, files, session, number, over }))
+        let folders = Folders::default();
+        Self(Arc::new(Inner { server, files, folders, session, number, over }))
     }
 
     /// Serves until the program ends.
@@ -149,7 +151,8 @@ impl Port {
         let socket = socket.map_err(|e| Refused(e.into()))?;
         let upgrade = upgrade.max_message_size(MAX_REQUEST).max_frame_size(MAX_REQUEST);
         Ok(upgrade.on_upgrade(async move |client| {
-            let ended = relay::relay(client, socket, self.0.files.clone()).await;
+            let (files, folders) = (self.0.files.clone(), self.0.folders.clone());
+            let ended = relay::relay(client, socket, files, folders).await;
             if let Some(why) = ended {
                 self.0.over.send_replace(Some(why));
             }

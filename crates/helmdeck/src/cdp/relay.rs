@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::Message as ToServer;
 
 use super::{
     files::Files,
-    transfers::{Arrived, Transfers, Upload},
+    transfers::{Arrived, Folders, Transfers, Upload},
 };
 use crate::remote::Socket;
 
@@ -37,10 +37,15 @@ enum Done {
 }
 
 /// Relays until either side ends. Returns the reason if the session ended.
-pub async fn relay(client: WebSocket, server: Socket, files: Files) -> Option<String> {
+pub async fn relay(
+    client: WebSocket,
+    server: Socket,
+    files: Files,
+    folders: Folders,
+) -> Option<String> {
     let (mut to_client, mut from_client) = client.split();
     let (mut to_server, mut from_server) = server.split();
-    let mut transfers = Transfers::default();
+    let mut transfers = Transfers::new(folders);
     // They end with this function.
     let mut running = JoinSet::new();
     let (done, mut finished) = mpsc::channel(MAX_TRANSFERS);
