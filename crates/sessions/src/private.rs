@@ -1,7 +1,7 @@
 //! Private sign-in: a person with control has a browser to themselves.
 
 use helmdeck_wire::{
-    ErrorBody, ErrorCode,
+    ActionCall, ErrorBody, ErrorCode,
     guest::{EndPrivate, StartPrivate},
     private::{PrivateEnded, PrivateSignIn},
 };
@@ -17,6 +17,8 @@ use crate::{
 pub(crate) struct SignIn {
     /// The person who signs in.
     by: String,
+    /// The person's token: control may change before the sign-in has ended.
+    key: String,
     since: OffsetDateTime,
 }
 
@@ -49,15 +51,18 @@ impl Session {
         let wanted = StartPrivate { key: caller.token.clone(), by: caller.subject.clone() };
         let started = self.inner.link.start_private(&wanted).await;
         started.map_err(|error| self.link_failed(error))?;
+        let (by, key) = (caller.subject.clone(), caller.token.clone());
+        let since = OffsetDateTime::now_utc();
+        let sign_in = {
+            let mut private = self.inner.private.lock();
+            private.take_if(|other| other.key != key);
+            private.get_or_insert(SignIn { by, key, since }).describe()
+        };
         if self.inner.lease.borrow().epoch() != epoch {
             // Control changed meanwhile.
             self.drop_private(false).await;
             return Err(SessionError::NotDriving(id()));
         }
-        let (by, since) = (caller.subject.clone(), OffsetDateTime::now_utc());
-        let mut private = self.inner.private.lock();
-        let sign_in = private.get_or_insert(SignIn { by, since }).describe();
-        drop(private);
         info!(session.id = self.id().as_str(), by = sign_in.by, "Private sign-in began");
         self.tell(EventKind::Changed);
         Ok(sign_in)
@@ -85,14 +90,20 @@ impl Session {
         ended
     }
 
-    /// Refuses a browser action during a private sign-in.
-    pub(crate) fn private_instead(&self, action: &str) -> Option<SessionError> {
+    /// Refuses a browser action of others during a private sign-in. It lasts until the private
+    /// browser has ended, which is later than the person's control.
+    pub(crate) fn ensure_not_private(
+        &self,
+        caller: &Caller,
+        action: &ActionCall,
+    ) -> Result<(), SessionError> {
         let private = self.inner.private.lock();
-        let by = &private.as_ref().filter(|_| action.starts_with("browser_"))?.by;
+        let others = private.as_ref().filter(|private| private.key != caller.token);
+        let Some(SignIn { by, .. }) = others.filter(|_| !action.on_desktop) else { return Ok(()) };
         let message = format!(
             "{by} signs in privately and has the browser until that ends; wait and try again"
         );
-        Some(SessionError::Refused(ErrorBody::new(ErrorCode::Private, message)))
+        Err(SessionError::Refused(ErrorBody::new(ErrorCode::Private, message)))
     }
 
     /// Ends the private sign-in because control changes.

@@ -33,9 +33,12 @@ impl Session {
         let navigate = ActionCall::new(&navigate);
         let detail = navigate.detail.clone();
         let mut attempt = Attempt::named(self, creator.actor(), navigate.name, detail);
+        let mark = inner.egress.mark();
         let opening = inner.link.act(&navigate, Hands::Agent, DEADLINE);
         let opened = match timeout(DEADLINE, opening).await {
-            Ok(opened) => opened.map(drop).map_err(|error| self.link_failed(error)),
+            Ok(opened) => {
+                opened.map(drop).map_err(|error| self.explained(mark, self.link_failed(error)))
+            }
             Err(_) => Err(SessionError::Timeout { seconds: DEADLINE.as_secs() }),
         };
         attempt.outcome = opened.as_ref().map_or_else(SessionError::code, |()| "ok");

@@ -91,9 +91,11 @@ fn may_open(params: Option<&RawValue>) -> bool {
 
 /// Whether a person with control would notice it as someone else's input.
 fn drives(method: &str) -> bool {
-    const ACTS: [&str; 28] = [
+    const ACTS: [&str; 30] = [
         "Browser.executeBrowserCommand",
+        "Browser.grantPermissions",
         "Browser.setContentsSize",
+        "Browser.setPermission",
         "Browser.setWindowBounds",
         "DOM.focus",
         "DOM.setFileInputFiles",
@@ -251,6 +253,7 @@ mod tests {
             "Target.createTarget",
             "Storage.clearCookies",
             "Browser.executeBrowserCommand",
+            "Browser.setPermission",
             "WebAuthn.enable",
             "WebAuthn.getCredentials",
         ] {

@@ -91,7 +91,7 @@ pub fn watching() -> Vec<Operation> {
             .of_session()
             .delete("/api/v1/sessions/{id}/tickets/{ticket}", "revoke_ticket"),
         json_tool("desktop.vnc_url", live::vnc_url)
-            .doc("Get an address with a ticket, where people can watch a session's desktop.")
+            .doc("Get an address with a ticket, where people can watch a session's VISIBLE desktop.")
             .scope(Scope::SESSIONS_ACT)
             .nature(Nature::default().reads())
             .of_session()

@@ -60,9 +60,11 @@ impl Session {
             ActorKind::Human | ActorKind::Link => Hands::Person,
             ActorKind::Agent => Hands::Agent,
         };
-        let (epoch, hands) = match (action.drives, self.may_drive(caller)) {
+        let admitted = self.may_drive(caller);
+        self.ensure_not_private(caller, action)?;
+        let (epoch, hands) = match (action.drives, admitted) {
             (true, Ok(epoch)) => (Some(epoch), theirs),
-            (true, Err(held)) => return Err(self.private_instead(action.name).unwrap_or(held)),
+            (true, Err(held)) => return Err(held),
             (false, Ok(_)) => (None, theirs),
             (false, Err(_)) => (None, Hands::Off),
         };

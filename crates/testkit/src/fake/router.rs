@@ -238,7 +238,10 @@ async fn end_private(
     Json(asked): Json<Value>,
 ) -> Answer<Json<PrivateEnded>> {
     let url = (asked["keep"] == true).then(|| "about:blank".to_owned());
-    guest.note("private/end", asked, "").answered();
+    let noted = guest.note("private/end", asked, "");
+    let decided = guest.decide("private/end").await;
+    noted.answered();
+    decided.map_err(Refused)?;
     Ok(Json(PrivateEnded { url }))
 }
 
