@@ -5,6 +5,7 @@
 mod extensions;
 mod migration;
 mod profiles;
+mod schema_18;
 mod sealed_profiles;
 
 use serde_json::json;

@@ -20,7 +20,7 @@ use time::{Duration, OffsetDateTime};
 const SCHEMA_7: &str = include_str!("../fixtures/schema-7.sql");
 
 /// A time this many seconds after a fixed one.
-fn at(seconds: i64) -> OffsetDateTime {
+pub fn at(seconds: i64) -> OffsetDateTime {
     OffsetDateTime::from_unix_timestamp(1_760_000_000 + seconds).unwrap()
 }
 
@@ -29,7 +29,7 @@ async fn database(dir: &Path) -> SqliteConnection {
     SqliteConnectOptions::new().filename(file).create_if_missing(true).connect().await.unwrap()
 }
 
-async fn run(dir: &Path, sql: &'static str) {
+pub async fn run(dir: &Path, sql: &'static str) {
     let mut database = database(dir).await;
     sqlx::raw_sql(sql).execute(&mut database).await.unwrap();
     database.close().await.unwrap();
