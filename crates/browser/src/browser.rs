@@ -51,7 +51,7 @@ pub(crate) struct Shared {
     /// `None` if the browser is attached.
     download_files: Option<Arc<DownloadFiles>>,
     /// All known browsers. The first call that needs a browser initializes its state.
-    met: Mutex<Vec<KnownBrowser>>,
+    known_browsers: Mutex<Vec<KnownBrowser>>,
     pictures: AtomicU64,
     /// Console messages and requests of all pages, including those of browsers that ended.
     records: Arc<Mutex<Records>>,
@@ -101,14 +101,14 @@ impl Browser {
     }
 
     fn with_home(current: Arc<Current>, home: Option<PathBuf>, emulating: Emulating) -> Self {
-        let (met, pictures) = (Mutex::default(), AtomicU64::new(0));
+        let (known_browsers, pictures) = (Mutex::default(), AtomicU64::new(0));
         let (records, emulating) = (Arc::default(), Arc::new(emulating));
         let (followed, on_screen) = (AtomicBool::new(false), AtomicBool::new(false));
         let download_files = home.map(|home| Arc::new(DownloadFiles::new(home)));
         let shared = Shared {
             current,
             download_files,
-            met,
+            known_browsers,
             pictures,
             records,
             emulating,

@@ -229,7 +229,7 @@ impl Browser {
             let action = self.look(Some(&tab.id), deadline).await?;
             let argument = json!({ "most": 0, "shown": true });
             let main = action.page.main()?;
-            if !action.told::<Listed>(&main, "elements", argument).await?.hidden {
+            if !action.run_in::<Listed>(&main, "elements", argument).await?.hidden {
                 return Ok(Some(tab.id));
             }
         }
@@ -325,11 +325,11 @@ impl PageAction {
 
     /// The elements of a frame, and where the frame begins on the page.
     async fn listed(&self, frame: &Frame, wanted: &Value) -> Result<(Spot, Listed), BrowserError> {
-        let listed = self.told(frame, "elements", wanted.clone()).await?;
+        let listed = self.run_in(frame, "elements", wanted.clone()).await?;
         Ok((self.origin(frame).await?, listed))
     }
 
-    async fn told<T: DeserializeOwned>(
+    async fn run_in<T: DeserializeOwned>(
         &self,
         frame: &Frame,
         function: &str,
@@ -355,7 +355,7 @@ impl PageAction {
             let argument = json!({
                 "x": point.x - origin.x, "y": point.y - origin.y, "selector": selector,
             });
-            let Some(hit) = self.told::<Option<At>>(frame, "at", argument).await? else {
+            let Some(hit) = self.run_in::<Option<At>>(frame, "at", argument).await? else {
                 return Ok(None);
             };
             let inner = match hit.frame {

@@ -177,9 +177,10 @@ impl Follower {
 
     fn record(&mut self, page: &Page, session: &SessionId, event: &Event) {
         let (main, now) = (session == page.session(), OffsetDateTime::now_utc());
-        let held = self.known.records.lock().heard(self.browser, page.tab(), main, event, now);
+        let held =
+            self.known.records.lock().record_event(self.browser, page.tab(), main, event, now);
         if held {
-            self.jobs.extend(self.releases.told(page, session));
+            self.jobs.extend(self.releases.schedule(page, session));
         }
     }
 

@@ -185,7 +185,7 @@ impl PageAction {
     }
 
     /// Like [`Self::find`], without waiting.
-    pub async fn glance(&self, ask: &Ask<'_>) -> Result<(), BrowserError> {
+    pub async fn find_now(&self, ask: &Ask<'_>) -> Result<(), BrowserError> {
         let (_, answer) = match ask.selector {
             Selector::Ref(name) if !is_listed(name) => {
                 self.try_ref(name, ask, Duration::ZERO).await?

@@ -50,7 +50,7 @@ impl Records {
 
     /// Records an event of a tab; `main` if it comes from the page itself and not from a frame or
     /// worker. Returns whether the browser holds objects because of it.
-    pub fn heard(
+    pub fn record_event(
         &mut self,
         browser: u64,
         tab: &TabId,
@@ -60,8 +60,8 @@ impl Records {
     ) -> bool {
         let domain = event.method.split('.').next().unwrap_or_default();
         match domain {
-            "Runtime" | "Log" | "Inspector" => return self.console.heard(tab, event, now),
-            "Network" => self.network.heard(browser, tab, event, now),
+            "Runtime" | "Log" | "Inspector" => return self.console.record_event(tab, event, now),
+            "Network" => self.network.record_event(browser, tab, event, now),
             "Page" if main => self.network.pages.went_on(tab, event),
             _ => {}
         }

@@ -146,7 +146,7 @@ impl PageAction {
         let Some((selector, others)) = selectors.split_first() else { return Ok(None) };
         let (want, doing) = (Want::Visible, "nothing");
         let ask = Ask { selector, want, doing, arguments: json!({}) };
-        let visible = match self.glance(&ask).await {
+        let visible = match self.find_now(&ask).await {
             Ok(()) => true,
             Err(
                 BrowserError::StaleRef(_)

@@ -81,13 +81,13 @@ struct Exchange {
 
 impl Exchange {
     async fn answer(&self, mut request: Request<Incoming>) -> Response<Answer> {
-        let asked = asked(request.uri());
+        let target = shown_target(request.uri());
         let (format, answered) = if request.method() == Method::CONNECT {
             (Format::Text, self.connect(&mut request).await)
         } else {
             (Format::wanted(request.headers()), self.forward(request).await)
         };
-        answered.unwrap_or_else(|error| page::refusal(&error, &asked, format).map(Either::Right))
+        answered.unwrap_or_else(|error| page::refusal(&error, &target, format).map(Either::Right))
     }
 
     async fn connect(
@@ -197,15 +197,15 @@ struct Unanswered {
 }
 
 /// The target as shown in a refusal: never with path or query.
-fn asked(uri: &Uri) -> String {
+fn shown_target(uri: &Uri) -> String {
     let authority = uri.authority().map_or("", |authority| authority.as_str());
     authority.rsplit('@').next().unwrap_or_default().to_owned()
 }
 
 fn forward_target(uri: &Uri) -> Result<Target, EgressError> {
-    let refuse = |reason| Err(host::bad(&asked(uri), reason));
+    let refuse = |reason| Err(host::bad(&shown_target(uri), reason));
     match uri.scheme() {
-        Some(scheme) if *scheme == UriScheme::HTTP => Target::parse(&asked(uri), Some(80)),
+        Some(scheme) if *scheme == UriScheme::HTTP => Target::parse(&shown_target(uri), Some(80)),
         Some(scheme) if *scheme == UriScheme::HTTPS => refuse("use CONNECT for https"),
         Some(_) => refuse("only http is forwarded; use CONNECT for other protocols"),
         None => refuse("this is a proxy; send an absolute URL"),
@@ -215,7 +215,7 @@ fn forward_target(uri: &Uri) -> Result<Target, EgressError> {
 /// The request as sent to the server.
 fn outgoing(request: Request<Incoming>) -> Result<Request<Outgoing>, EgressError> {
     let (mut head, body) = request.into_parts();
-    let host = HeaderValue::from_str(&asked(&head.uri));
+    let host = HeaderValue::from_str(&shown_target(&head.uri));
     headers::clean_request(&mut head.headers);
     head.headers.insert(HOST, host.map_err(|_| host::bad("", "the host is not text"))?);
     let path = head.uri.path_and_query().cloned();

@@ -48,8 +48,8 @@ pub(crate) async fn serve(
     gate: &ConnectionGate,
     activity: &Arc<Activity>,
 ) {
-    let asked = timeout(gate.limits().head, asked(&mut stream)).await;
-    let target = match asked {
+    let request = timeout(gate.limits().head, read_request(&mut stream)).await;
+    let target = match request {
         Ok(Ok(Ok(target))) => target,
         Ok(Ok(Err(reply))) => return answer(&mut stream, reply).await,
         // The client disconnected or was too slow; no answer is needed.
@@ -71,7 +71,7 @@ pub(crate) async fn refuse_4(mut stream: Metered<Client>) {
 }
 
 /// Reads the greeting and the request; the inner error is for requests that cannot be served.
-async fn asked(stream: &mut Metered<Client>) -> io::Result<Result<Target, Reply>> {
+async fn read_request(stream: &mut Metered<Client>) -> io::Result<Result<Target, Reply>> {
     expect_version(stream).await?;
     let count = stream.read_u8().await?;
     let mut methods = vec![0; usize::from(count)];

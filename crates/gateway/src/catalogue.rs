@@ -270,7 +270,7 @@ impl Gateway {
                 false => name,
             };
             let Ok(id) = ModelId::parse(&format!("{}/{name}", provider.name)) else { continue };
-            if let Some(facts) = told(model, &id) {
+            if let Some(facts) = listed_facts(model, &id) {
                 self.shared.catalogue.learned.lock().insert(facts.id.clone(), facts);
             }
             names.push(name.to_owned());
@@ -333,7 +333,7 @@ pub fn no_models() -> &'static str {
 }
 
 /// Prices and limits in a list, as OpenRouter has them: dollars for one token, as text.
-fn told(model: &Value, id: &ModelId) -> Option<Facts> {
+fn listed_facts(model: &Value, id: &ModelId) -> Option<Facts> {
     let pricing = field(model, "pricing")?;
     let price = |name: &str| {
         let price: f64 = text(pricing, name)?.parse().ok()?;
@@ -366,7 +366,7 @@ mod tests {
             "id": "a/b", "context_length": 1000, "top_provider": { "max_completion_tokens": 10 },
             "pricing": { "prompt": "0.000003", "completion": "0.000015", "input_cache_read": "0" },
         });
-        let facts = told(&model, &id).unwrap();
+        let facts = listed_facts(&model, &id).unwrap();
         assert_eq!(
             (facts.input.round(), facts.output.round(), facts.cached),
             (3.0, 15.0, Some(0.0))
@@ -374,6 +374,6 @@ mod tests {
         assert_eq!((facts.context, facts.max_output), (Some(1000), Some(10)));
         // OpenRouter's router itself has no price.
         let auto = json!({ "pricing": { "prompt": "-1", "completion": "-1" } });
-        assert_eq!(told(&auto, &id), None);
+        assert_eq!(listed_facts(&auto, &id), None);
     }
 }

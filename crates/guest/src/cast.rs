@@ -18,7 +18,7 @@ pub async fn serve(
     let (view, input) = (Mutex::new(view), Mutex::new(None::<ViewerInput>));
     let up = async {
         let mut messages = Receiver::new(from_server);
-        while let Some(asked) = messages.next().await.and_then(|message| message.asked()) {
+        while let Some(asked) = messages.next().await.and_then(|message| message.request()) {
             if let CastRequest::View(change) = &asked {
                 view.lock().change(change.clone());
             }

@@ -69,7 +69,7 @@ fn pause(tries: u32, desktop: bool) -> Option<Duration> {
 }
 
 /// The report of how Chromium ended and when it is restarted.
-fn told(how: &str, pause: Duration) -> Progress {
+fn end_report(how: &str, pause: Duration) -> Progress {
     if pause.is_zero() {
         return Progress::BrowserEnded(how.to_owned());
     }
@@ -119,7 +119,7 @@ pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, 
                 tell_lost(Part::Browser, &reports, &log);
                 return;
             };
-            reports.tell(told(&how, pause));
+            reports.tell(end_report(&how, pause));
             if !pause.is_zero() {
                 browser.pause(&how, pause).await;
                 if stay_closed.is_set() {

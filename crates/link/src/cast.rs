@@ -32,7 +32,7 @@ impl Message {
     }
 
     /// The request in this message, if it is one.
-    pub fn asked(&self) -> Option<CastRequest> {
+    pub fn request(&self) -> Option<CastRequest> {
         match self {
             Self::Words(words) => serde_json::from_slice(words).ok(),
             Self::Picture(_) => None,
@@ -116,6 +116,6 @@ mod tests {
             assert_eq!(receiver.next().await, None);
         };
         tokio::join!(sending, receiving);
-        assert_eq!(messages[1].asked(), Some(CastRequest::ReleaseAll));
+        assert_eq!(messages[1].request(), Some(CastRequest::ReleaseAll));
     }
 }

@@ -114,7 +114,7 @@ pub struct Lost;
 
 impl Listener {
     /// Number of the last event received.
-    pub fn heard(&self) -> u64 {
+    pub fn last_received(&self) -> u64 {
         self.heard
     }
 

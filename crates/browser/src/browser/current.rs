@@ -87,8 +87,8 @@ impl Browser {
 
     /// The current browser, if its state is known.
     pub(crate) fn known_running(&self) -> Option<Arc<Running>> {
-        let met = self.shared.met.lock();
-        let known = met.iter().find(|known| self.shared.current.is(&known.cdp))?;
+        let known_browsers = self.shared.known_browsers.lock();
+        let known = known_browsers.iter().find(|known| self.shared.current.is(&known.cdp))?;
         known.running.get().cloned()
     }
 
@@ -125,22 +125,22 @@ impl Browser {
     pub(crate) async fn watched(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
         let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
         let cdp = self.shared.current.get(left).await.map_err(|_| self.unavailable())?;
-        self.meet(cdp, left).await
+        self.get_or_initialize(cdp, left).await
     }
 
     /// The session's own browser, even if another is current.
     pub(crate) async fn own(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
         let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
         let cdp = self.shared.current.own(left).await.map_err(|_| self.unavailable())?;
-        self.meet(cdp, left).await
+        self.get_or_initialize(cdp, left).await
     }
 
     /// Restores where downloads go, because a client's setting ends with the client. Before the
     /// first call, nothing follows downloads, and the browser decides.
     pub async fn restore_downloads(&self, cdp: &Cdp, deadline: Duration) {
         let followed = {
-            let met = self.shared.met.lock();
-            met.iter().any(|known| known.cdp.is(cdp) && known.running.initialized())
+            let known_browsers = self.shared.known_browsers.lock();
+            known_browsers.iter().any(|known| known.cdp.is(cdp) && known.running.initialized())
         };
         let download_files = self.shared.download_files.as_deref().filter(|_| followed);
         // Fails only with the browser.
@@ -148,8 +148,12 @@ impl Browser {
     }
 
     /// The state of a browser. The first call initializes it.
-    async fn meet(&self, cdp: Cdp, left: Duration) -> Result<Arc<Running>, BrowserError> {
-        let running = self.shared.met(&cdp);
+    async fn get_or_initialize(
+        &self,
+        cdp: Cdp,
+        left: Duration,
+    ) -> Result<Arc<Running>, BrowserError> {
+        let running = self.shared.state_of(&cdp);
         let owner = if !self.shared.current.is_own(&cdp) {
             Owner::Agent
         } else if self.shared.download_files.is_none() {
@@ -172,28 +176,28 @@ impl Browser {
             running.await.map(Arc::new)
         };
         // A call with a longer deadline may be initializing it already.
-        let met = timeout(left, running.get_or_try_init(|| start)).await;
-        met.map_err(|_| BrowserError::Unavailable)?.cloned()
+        let running = timeout(left, running.get_or_try_init(|| start)).await;
+        running.map_err(|_| BrowserError::Unavailable)?.cloned()
     }
 }
 
 impl Shared {
     /// Remembers the agent's tab in every browser.
     pub(super) fn remember(&self) {
-        for running in self.met.lock().iter().filter_map(|known| known.running.get()) {
+        for running in self.known_browsers.lock().iter().filter_map(|known| known.running.get()) {
             running.known.tabs.lock().remember();
         }
     }
 
     /// The cell for the state of this browser.
-    fn met(&self, cdp: &Cdp) -> Arc<OnceCell<Arc<Running>>> {
-        let mut met = self.met.lock();
-        met.retain(|known| !known.cdp.is_closed());
-        if let Some(known) = met.iter().find(|known| known.cdp.is(cdp)) {
+    fn state_of(&self, cdp: &Cdp) -> Arc<OnceCell<Arc<Running>>> {
+        let mut known_browsers = self.known_browsers.lock();
+        known_browsers.retain(|known| !known.cdp.is_closed());
+        if let Some(known) = known_browsers.iter().find(|known| known.cdp.is(cdp)) {
             return Arc::clone(&known.running);
         }
         let running = Arc::default();
-        met.push(KnownBrowser { cdp: cdp.clone(), running: Arc::clone(&running) });
+        known_browsers.push(KnownBrowser { cdp: cdp.clone(), running: Arc::clone(&running) });
         running
     }
 }

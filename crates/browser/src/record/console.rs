@@ -99,7 +99,7 @@ struct Place {
 
 impl Console {
     /// Records an event of a tab. Returns whether the browser holds objects because of it.
-    pub fn heard(&mut self, tab: &TabId, event: &Event, now: OffsetDateTime) -> bool {
+    pub fn record_event(&mut self, tab: &TabId, event: &Event, now: OffsetDateTime) -> bool {
         match event.method.as_str() {
             "Runtime.consoleAPICalled" => {
                 let Ok(called) = event.read::<Called>() else { return false };

@@ -49,7 +49,7 @@ fn entry(request: &Request, with_page: bool, secrets: bool) -> Value {
     let mut entry = json!({
         "startedDateTime": date(moment(request.at)),
         "time": timings.total(),
-        "request": asked(request, secrets),
+        "request": har_request(request, secrets),
         "response": answered(request, secrets),
         "cache": {},
         "timings": timings.har(),
@@ -76,9 +76,9 @@ fn entry(request: &Request, with_page: bool, secrets: bool) -> Value {
     entry
 }
 
-fn asked(request: &Request, secrets: bool) -> Value {
+fn har_request(request: &Request, secrets: bool) -> Value {
     let posted = request.posted.as_ref();
-    let mut asked = json!({
+    let mut described = json!({
         "method": request.method,
         "url": request.url,
         "httpVersion": version(request.response.as_ref()),
@@ -88,11 +88,11 @@ fn asked(request: &Request, secrets: bool) -> Value {
         "headersSize": -1,
         "bodySize": length(&request.sent).or(posted.map(String::len)).unwrap_or(0),
     });
-    if let (Value::Object(asked), Some(posted), true) = (&mut asked, posted, secrets) {
+    if let (Value::Object(described), Some(posted), true) = (&mut described, posted, secrets) {
         let mime_type = request.sent.get("content-type").unwrap_or_default();
-        asked.insert("postData".to_owned(), json!({ "mimeType": mime_type, "text": posted }));
+        described.insert("postData".to_owned(), json!({ "mimeType": mime_type, "text": posted }));
     }
-    asked
+    described
 }
 
 fn length(headers: &Headers) -> Option<usize> {

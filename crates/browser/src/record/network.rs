@@ -52,7 +52,7 @@ pub(crate) struct Network {
 
 impl Network {
     /// Records an event of a tab, in the browser of that number.
-    pub fn heard(&mut self, browser: u64, tab: &TabId, event: &Event, now: OffsetDateTime) {
+    pub fn record_event(&mut self, browser: u64, tab: &TabId, event: &Event, now: OffsetDateTime) {
         let name = |id: &str| Name { browser, id: id.to_owned() };
         match event.method.strip_prefix("Network.").unwrap_or_default() {
             "requestWillBeSent" => {

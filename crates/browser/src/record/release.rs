@@ -33,7 +33,7 @@ pub(crate) struct Releases {
 
 impl Releases {
     /// A session holds objects. Returns the future that releases them, unless one is pending.
-    pub fn told(&mut self, page: &Page, session: &SessionId) -> Option<BoxFuture<'static, ()>> {
+    pub fn schedule(&mut self, page: &Page, session: &SessionId) -> Option<BoxFuture<'static, ()>> {
         let held = Arc::clone(self.held.entry(session.clone()).or_default());
         let first = held.fetch_add(1, Ordering::Relaxed) == 0;
         first.then(|| release(page.clone(), session.clone(), held).boxed())

@@ -30,7 +30,7 @@ pub struct Open {
 }
 
 /// The pages in a browser's arguments, if they contain nothing else. Without any, a new window.
-pub fn asked(args: &[OsString]) -> Option<Open> {
+pub fn parse_arguments(args: &[OsString]) -> Option<Open> {
     let mut pages = Vec::new();
     for arg in args {
         match arg.to_str()? {
@@ -102,7 +102,7 @@ mod tests {
 
     fn pages(line: &str) -> Option<Vec<String>> {
         let args: Vec<_> = line.split_whitespace().map(OsString::from).collect();
-        asked(&args).map(|open| open.pages)
+        parse_arguments(&args).map(|open| open.pages)
     }
 
     #[test]

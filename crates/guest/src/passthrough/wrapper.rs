@@ -66,7 +66,7 @@ pub fn open_page(line: Vec<OsString>) -> io::Error {
 
 /// Whether the arguments are only pages, and the session's browser has opened them.
 fn opened(args: &[OsString]) -> bool {
-    let Some(open) = page::asked(args) else { return false };
+    let Some(open) = page::parse_arguments(args) else { return false };
     let ask = || {
         let mut guest = greet()?;
         guest.set_read_timeout(Some(OPEN_DEADLINE))?;

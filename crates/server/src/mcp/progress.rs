@@ -54,7 +54,7 @@ pub async fn report(
         }
         let seconds = began.elapsed().as_secs();
         let latest = job.as_ref().map(|job| job.borrow().clone());
-        let (progress, total, message) = told(name, seconds, latest.as_ref(), last);
+        let (progress, total, message) = progress_of(name, seconds, latest.as_ref(), last);
         last = progress;
         let mut progress =
             ProgressNotificationParam::new(token.clone(), progress).with_message(message);
@@ -86,7 +86,12 @@ async fn changed(job: &mut Option<watch::Receiver<Job>>) {
 }
 
 /// How far a call is, of how much, and what it does.
-fn told(name: &str, seconds: u64, job: Option<&Job>, last: f64) -> (f64, Option<f64>, String) {
+fn progress_of(
+    name: &str,
+    seconds: u64,
+    job: Option<&Job>,
+    last: f64,
+) -> (f64, Option<f64>, String) {
     let message = job.and_then(|job| job.message.clone());
     let message = message.unwrap_or_else(|| format!("{name} has been running for {seconds} s"));
     match job {

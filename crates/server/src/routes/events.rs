@@ -121,7 +121,7 @@ impl Feed {
         if let Some(first) = self.first.take()
             && let Some(event) = self.tell(Some(&first), EventKind::Changed).await
         {
-            return Some(event.id(app.event_ids.id(self.events.heard())));
+            return Some(event.id(app.event_ids.id(self.events.last_received())));
         }
         let mut watching = self.watching.take();
         let alone = async {
@@ -146,7 +146,7 @@ impl Feed {
             let event = match self.events.next().await {
                 Ok(event) => event,
                 Err(Lost) => {
-                    let id = self.app.event_ids.id(self.events.heard());
+                    let id = self.app.event_ids.id(self.events.last_received());
                     return Event::default().id(id).event("reset").data("{}");
                 }
             };

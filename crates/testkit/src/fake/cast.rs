@@ -17,7 +17,7 @@ pub async fn serve(guest: &FakeGuest, view: CastView, stream: impl AsyncRead + A
     let mut changes = guest.shared.changes.subscribe();
     let up = async {
         let mut messages = Receiver::new(from_server);
-        while let Some(asked) = messages.next().await.and_then(|message| message.asked()) {
+        while let Some(asked) = messages.next().await.and_then(|message| message.request()) {
             let body = serde_json::to_value(asked).expect("JSON");
             guest.note("cast_input", body, "").answered();
         }

@@ -15,7 +15,7 @@ fn tell(network: &mut Network, method: &str, params: Value) {
 fn tell_of(browser: u64, network: &mut Network, method: &str, params: Value) {
     let params = RawValue::from_string(params.to_string()).unwrap();
     let event = Event { method: format!("Network.{method}"), params: Some(params) };
-    network.heard(browser, &tab(), &event, OffsetDateTime::UNIX_EPOCH);
+    network.record_event(browser, &tab(), &event, OffsetDateTime::UNIX_EPOCH);
 }
 
 fn begin(network: &mut Network, name: &str, at: f64) {
