@@ -77,8 +77,9 @@ pub fn run(config: &Config, args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     }
     if args.json {
         fields.insert("session_id".to_owned(), json!(args.session));
-        print_json(&call_tool(&server, "session.exec", fields)?.body)?;
-        return Ok(ExitCode::SUCCESS);
+        let reply = call_tool(&server, "session.exec", fields)?;
+        print_json(&reply.body)?;
+        return Ok(exit_code(&serde_json::from_slice(&reply.body)?));
     }
     let path = format!("/api/v1/sessions/{}/exec?stream=true", escape(&args.session));
     let body = Bytes::from(Value::Object(fields).to_string());
@@ -126,6 +127,13 @@ fn exit_code(state: &ExecState) -> ExitCode {
     }
     if let Some(error) = &state.error {
         eprintln!("helmdeck: the program was killed: {}", error.message);
+        return ExitCode::FAILURE;
+    }
+    if state.running {
+        eprintln!(
+            "helmdeck: the server stopped, and the program continues: helmdeck call \
+             session.show_exec shows its result"
+        );
         return ExitCode::FAILURE;
     }
     let Some(code) = state.exit_code else {

@@ -119,6 +119,18 @@ pub fn code_of<T: JsonSchema + 'static>(field: &str) -> ErrorCode {
     code.and_then(ErrorCode::named).unwrap_or(ErrorCode::InvalidInput)
 }
 
+/// The error for a field that a place of a request, such as its query, does not take.
+pub fn unknown(field: &str, known: Vec<String>) -> ApiError {
+    let problem = Problem::Unknown { known };
+    refusal(&Violation { field: field.to_owned(), problem, code: None })
+}
+
+/// The error for a field with several values.
+pub fn given_twice(field: &str) -> ApiError {
+    let message = format!("{field} is given twice: choose one");
+    ApiError::new(ErrorCode::InvalidInput, message).of_field(field, Vec::new())
+}
+
 /// An error from a violation of a schema.
 fn refusal(violation: &Violation) -> ApiError {
     let code = violation.code.as_deref().and_then(ErrorCode::named);

@@ -31,8 +31,7 @@ pub fn read<T: DeserializeOwned + JsonSchema + 'static>(query: &str) -> ApiResul
     for (name, text) in pairs(query) {
         let value = schema.coerce(&name, &text);
         if object.insert(name.clone(), value).is_some() {
-            let message = format!("{name} is given twice: choose one");
-            return Err(ApiError::new(ErrorCode::InvalidInput, message));
+            return Err(input::given_twice(&name));
         }
     }
     input::read(object)
@@ -54,7 +53,7 @@ impl FromRequestParts<App> for NamedForward {
             Ok(Path((id, port))) => Ok(Self(id, port)),
             Err(_) => {
                 let message = "port: expected the number of a port inside the session";
-                Err(ApiError::new(ErrorCode::InvalidInput, message))
+                Err(ApiError::new(ErrorCode::InvalidInput, message).of_field("port", Vec::new()))
             }
         }
     }
@@ -91,6 +90,9 @@ mod tests {
         ] {
             assert_eq!(read::<CastQuery>(query).err().expect("it is refused").message, message);
         }
+        let twice = read::<CastQuery>("ack=true&ack=true").err().expect("it is refused").body();
+        assert_eq!(twice.message, "ack is given twice: choose one");
+        assert_eq!(twice.field.as_deref(), Some("ack"));
         let unknown =
             read::<CastQuery>("ticket=secret&fp%73=3").err().expect("it is refused").message;
         assert!(unknown.starts_with("unknown field \"fps\": known fields are "), "{unknown}");

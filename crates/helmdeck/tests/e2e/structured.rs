@@ -165,7 +165,7 @@ async fn a_missing_element_is_reported_with_what_the_page_shows() {
         ("emulate", json!({ "timezone": "Mars/Olympus" }), "invalid_input", "timezone"),
         ("pdf", json!({ "pages": "7" }), "invalid_input", "pages"),
         (
-            "state/import",
+            "import_state",
             json!({ "state": { "cookies": [secure] } }),
             "invalid_input",
             "state.cookies[0]",

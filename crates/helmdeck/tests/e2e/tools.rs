@@ -68,6 +68,9 @@ async fn a_program_in_a_session_has_the_input_output_and_exit_code_of_the_comman
     assert_eq!((fed.status.code(), text(&fed).as_str()), (Some(0), "done\n"), "{fed:?}");
     let whole: Value = serde_json::from_str(&text(&exec(&["--json", "--", "true"], ""))).unwrap();
     assert_eq!((&whole["exit_code"], &whole["stdout"]), (&json!(0), &json!("done\n")));
+    let failed = exec(&["--json", "--", "false"], "");
+    assert_eq!(failed.status.code(), Some(7));
+    assert_eq!(serde_json::from_str::<Value>(&text(&failed)).unwrap()["exit_code"], 7);
     let asked = server.runtime.guest(&id).started();
     assert_eq!((asked[0].timeout_s, asked[0].cwd.as_deref()), (9, Some("/tmp")));
     assert_eq!((&asked[0].stdin, asked[1].stdin.as_deref()), (&None, Some("hello\n")));

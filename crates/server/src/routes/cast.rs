@@ -5,9 +5,8 @@ use axum::{
     response::Response,
 };
 use helmdeck_wire::{
-    ErrorCode,
     browser::TabId,
-    cast::{CastView, Pictures, Whole},
+    cast::{CastView, Pace, Pictures, Quality, Side},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +15,7 @@ use super::live::{Admitted, ViewQuery, accept, must_end, upgrade};
 use crate::{
     App,
     cast::relay,
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     query::{Named, Params},
     ticket,
 };
@@ -50,50 +49,29 @@ pub struct CastQuery {
     #[schemars(length(min = 1, max = 64))]
     tab: Option<String>,
     /// JPEG quality; defaults to the session's setting, usually 70.
-    #[schemars(range(min = 1, max = 100))]
-    quality: Option<u32>,
+    quality: Option<Quality>,
     /// Maximum width. Wider pages are scaled down. Defaults to the session's setting, usually 1280.
-    #[schemars(range(min = 16, max = 7680))]
-    max_width: Option<u32>,
+    max_width: Option<Side>,
     /// Maximum height. Higher pages are scaled down. Defaults to the session's setting, usually
     /// 800.
-    #[schemars(range(min = 16, max = 7680))]
-    max_height: Option<u32>,
+    max_height: Option<Side>,
     /// Maximum pictures per second; defaults to the session's setting, usually 15.
-    #[schemars(range(min = 1, max = 60))]
-    max_fps: Option<u32>,
+    max_fps: Option<Pace>,
     /// Whether at most two pictures are sent before the viewer acknowledges them.
     ack: Option<bool>,
 }
 
 impl CastQuery {
-    fn view(&self, usual: &Pictures) -> ApiResult<CastView> {
-        let tab = self.tab.clone().map(TabId);
-        if tab.as_ref().is_some_and(|tab| !(1..=64).contains(&tab.0.len())) {
-            let message = "tab: expected 1 to 64 characters";
-            return Err(ApiError::new(ErrorCode::InvalidInput, message));
-        }
-        Ok(CastView {
-            tab,
-            quality: within("quality", self.quality, usual.quality)?,
-            max_width: within("max_width", self.max_width, usual.max_width)?,
-            max_height: within("max_height", self.max_height, usual.max_height)?,
-            max_fps: within("max_fps", self.max_fps, usual.max_fps)?,
+    fn view(&self, usual: &Pictures) -> CastView {
+        CastView {
+            tab: self.tab.clone().map(TabId),
+            quality: self.quality.unwrap_or(usual.quality),
+            max_width: self.max_width.unwrap_or(usual.max_width),
+            max_height: self.max_height.unwrap_or(usual.max_height),
+            max_fps: self.max_fps.unwrap_or(usual.max_fps),
             ack: self.ack.unwrap_or(false),
-        })
+        }
     }
-}
-
-fn within<const MIN: u32, const MAX: u32>(
-    field: &str,
-    given: Option<u32>,
-    usual: Whole<MIN, MAX>,
-) -> ApiResult<Whole<MIN, MAX>> {
-    let number = given.unwrap_or(usual.get());
-    Whole::new(number).ok_or_else(|| {
-        let message = format!("{field} is {number}: expected {MIN} to {MAX}");
-        ApiError::new(ErrorCode::InvalidInput, message)
-    })
 }
 
 /// Pictures of the browser's page over a WebSocket, and input.
@@ -107,7 +85,7 @@ pub async fn stream(
     let admitted = query.viewer.admit(&app, &id, ticket::Kind::Browser, &mut parts)?;
     let upgrade = upgrade(&mut parts, &app).await?;
     let Admitted { session, viewer, credentials, ticket, expires } = admitted;
-    let view = query.view(&session.pictures())?;
+    let view = query.view(&session.pictures());
     let (viewer, stream) = session.cast(viewer, &view).await?;
     query.viewer.settle(&viewer).await?;
     let live = app.live.clone();

@@ -72,8 +72,10 @@ pub async fn from_client(
     require_bearer(&parts, "forward")?;
     let session = app.sessions.get(&caller, &id)?;
     let rule = format!("{port}:localhost:{}", query.to.unwrap_or(port));
-    let rule = rule.parse::<ForwardRule>();
-    let rule = rule.map_err(|reason| ApiError::new(ErrorCode::InvalidInput, reason))?;
+    let rule = rule.parse::<ForwardRule>().map_err(|reason| {
+        let field = if query.to == Some(0) { "to" } else { "port" };
+        ApiError::new(ErrorCode::InvalidInput, reason).of_field(field, Vec::new())
+    })?;
     let upgrade = upgrade(&mut parts, &app).await?;
     let opened = session.forward_from_client(&caller, rule).await?;
     Ok(accept(upgrade.max_message_size(MAX_MESSAGE), async move |socket| {

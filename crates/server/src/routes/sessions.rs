@@ -112,7 +112,9 @@ pub fn create_schema(generator: &mut SchemaGenerator) -> Schema {
 /// Moves the fields of `spec` to the top level, and merges both names of the time limit. Duplicates
 /// are refused.
 pub fn flatten(mut object: Map<String, Value>) -> ApiResult<Map<String, Value>> {
-    let invalid = |message| ApiError::new(ErrorCode::InvalidInput, message);
+    let invalid = |field: &str, message: String| {
+        ApiError::new(ErrorCode::InvalidInput, message).of_field(field, Vec::new())
+    };
     match object.remove("spec") {
         None | Some(Value::Null) => {}
         Some(Value::Object(nested)) => {
@@ -120,20 +122,20 @@ pub fn flatten(mut object: Map<String, Value>) -> ApiResult<Map<String, Value>> 
                 if object.contains_key(&key) {
                     let message =
                         format!("{key} is given both at the top level and in spec: choose one");
-                    return Err(invalid(message));
+                    return Err(invalid(&key, message));
                 }
                 object.insert(key, value);
             }
         }
         Some(other) => {
-            return Err(invalid(format!("spec is {}: expected an object", kind(&other))));
+            return Err(invalid("spec", format!("spec is {}: expected an object", kind(&other))));
         }
     }
     if let Some(seconds) = object.remove("wallclock_timeout_s")
         && object.insert("timeout_seconds".to_owned(), seconds).is_some()
     {
         let message = "timeout_seconds and wallclock_timeout_s are the same limit: choose one";
-        return Err(invalid(message.to_owned()));
+        return Err(invalid("wallclock_timeout_s", message.to_owned()));
     }
     Ok(object)
 }

@@ -17,6 +17,7 @@ use super::{Call, Outcome, Payload, Tool};
 use crate::{
     App, accept, body,
     error::{ApiError, ApiResult},
+    input,
     public::Address,
     query,
     token::Claims,
@@ -56,6 +57,12 @@ impl Binding {
         !in_path && !self.hidden.contains(&field) && (bodiless || self.in_query.contains(&field))
     }
 
+    /// Whether a field belongs to the body. Without a check of whether the tool has the field.
+    fn is_in_body(&self, tool: &Tool, field: &str) -> bool {
+        let in_path = self.path_fields(tool.of_session).iter().any(|(_, it)| *it == field);
+        !in_path && !self.hidden.contains(&field) && !self.is_in_query(tool, field)
+    }
+
     /// Whether the body may be a JSON object.
     pub fn has_body(&self, tool: &Tool) -> bool {
         !tool.takes_bytes && !matches!(self.method, Method::GET | Method::DELETE)
@@ -82,8 +89,15 @@ async fn answer(tool: &Tool, binding: &Binding, app: App, request: Request) -> A
         *call.body.lock() = Some(body);
     } else if binding.has_body(tool) {
         for (name, value) in body_object(tool, binding, &app, body).await? {
-            if args.contains_key(&name) || binding.hidden.contains(&name.as_str()) {
-                return Err(unknown(tool, &name));
+            let schema = tool.schema()?;
+            let misspelled = schema.refuses_others() && schema.field(&name).is_none();
+            let misplaced = !binding.is_in_body(tool, &name) && !binding.is_in_query(tool, &name);
+            if misspelled || misplaced {
+                let known = schema.fields().filter(|field| binding.is_in_body(tool, field));
+                return Err(input::unknown(&name, known.map(str::to_owned).collect()));
+            }
+            if args.contains_key(&name) {
+                return Err(input::given_twice(&name));
             }
             args.insert(name, value);
         }
@@ -123,21 +137,16 @@ async fn args_of_address(
     for (name, text) in
         query::pairs(parts.uri.query().unwrap_or_default()).into_iter().filter(|_| known)
     {
-        let in_query = binding.is_in_query(tool, &name) && schema.field(&name).is_some();
-        if !in_query || args.contains_key(&name) {
-            return Err(unknown(tool, &name));
+        if !binding.is_in_query(tool, &name) || schema.field(&name).is_none() {
+            let known = schema.fields().filter(|field| binding.is_in_query(tool, field));
+            return Err(input::unknown(&name, known.map(str::to_owned).collect()));
+        }
+        if args.contains_key(&name) {
+            return Err(input::given_twice(&name));
         }
         args.insert(name.clone(), schema.coerce(&name, &text));
     }
     Ok(args)
-}
-
-/// A known field in the wrong place is reported as unknown.
-fn unknown(tool: &Tool, name: &str) -> ApiError {
-    let known = tool.schema().map(|schema| schema.fields().collect::<Vec<_>>().join(", "));
-    let known = known.unwrap_or_default();
-    let message = format!("unknown field {name:?}: known fields are {known}");
-    ApiError::new(ErrorCode::InvalidInput, message).of_field(name, Vec::new())
 }
 
 async fn body_object(
@@ -147,10 +156,11 @@ async fn body_object(
     body: Body,
 ) -> ApiResult<Map<String, Value>> {
     let bytes = body::read_call(body, app, tool).await?;
-    let takes_any = tool.schema()?.fields().any(|field| {
-        !binding.is_in_query(tool, field)
-            && !binding.path_fields(tool.of_session).iter().any(|(_, it)| *it == field)
-    });
+    let path = binding.path_fields(tool.of_session);
+    let takes_any = tool
+        .schema()?
+        .fields()
+        .any(|field| !binding.is_in_query(tool, field) && !path.iter().any(|(_, it)| *it == field));
     // A call without body fields ignores its body.
     if !takes_any || (binding.optional_body && bytes.trim_ascii().is_empty()) {
         return Ok(Map::new());

@@ -81,8 +81,7 @@ async fn a_bad_create_body_is_refused_by_name() {
         ("[]", "invalid_json", "an array"),
         (r#"{"lable": "x"}"#, "invalid_input", "unknown field \"lable\""),
         (r#"{"spec": {"lable": "x"}}"#, "invalid_input", "unknown field \"lable\""),
-        (r#"{"spec": 5}"#, "invalid_input", "spec is a number"),
-        (r#"{"label": "a", "spec": {"label": "b"}}"#, "invalid_input", "label is given both"),
+        (r#"{"timeout_seconds": 9, "wallclock_timeout_s": 9}"#, "invalid_input", "choose one"),
         (r#"{"mode": "window"}"#, "invalid_input", "headless or desktop"),
         (r#"{"geometry": "9x9"}"#, "invalid_geometry", "320x200"),
         (r#"{"memory_limit": "lots"}"#, "invalid_input", "512m"),
@@ -98,6 +97,59 @@ async fn a_bad_create_body_is_refused_by_name() {
     ] {
         let message = server.post(SESSIONS, &token, body).await.assert_error(400, code);
         assert!(message.contains(part), "{body}: {message}");
+    }
+    for (body, field, part) in [
+        (r#"{"spec": 5}"#, "spec", "spec is a number"),
+        (r#"{"label": "a", "spec": {"label": "b"}}"#, "label", "label is given both"),
+    ] {
+        let answer = server.post(SESSIONS, &token, body).await;
+        assert_eq!(answer.json()["field"], field, "{}", answer.text());
+        assert!(answer.assert_error(400, "invalid_input").contains(part));
+    }
+}
+
+#[tokio::test]
+async fn a_field_in_the_wrong_place_is_refused_with_what_that_place_takes() {
+    let server = TestServer::start().await;
+    let token = server.token(&["sessions:*"]);
+    let exec = "/api/v1/sessions/s/exec";
+    for (path, body, field, allowed, message) in [
+        (
+            "/api/v1/sessions?label=x",
+            json!({}),
+            "label",
+            json!(["wait"]),
+            "unknown field \"label\": known fields are wait",
+        ),
+        (
+            "/api/v1/sessions?wait=false&wait=false",
+            json!({}),
+            "wait",
+            Value::Null,
+            "wait is given twice: choose one",
+        ),
+        (
+            "/api/v1/sessions?wait=false",
+            json!({ "wait": false }),
+            "wait",
+            Value::Null,
+            "wait is given twice: choose one",
+        ),
+    ] {
+        let answer = server.post(path, &token, &body).await;
+        let refused = answer.json();
+        assert_eq!((&refused["field"], &refused["allowed"]), (&json!(field), &allowed));
+        assert_eq!(answer.assert_error(400, "invalid_input"), message);
+    }
+    for field in ["session_id", "comand"] {
+        let mut body = json!({ "command": "true" });
+        body[field] = json!("x");
+        let refused = server.post(exec, &token, &body).await.json();
+        assert_eq!(refused["field"], field, "{refused}");
+        let allowed: Vec<_> = refused["allowed"].as_array().unwrap().iter().collect();
+        assert!(allowed.contains(&&json!("command")), "{refused}");
+        assert!(!allowed.contains(&&json!("session_id")), "{refused}");
+        assert!(!allowed.contains(&&json!("stream")), "{refused}");
     }
 }
 
@@ -292,6 +344,23 @@ async fn one_caller_cannot_use_all_sessions() {
     Desk::create(&two, &json!({})).await;
     desk.end().await;
     Desk::create(&one, &json!({})).await;
+}
+
+#[tokio::test]
+async fn one_caller_cannot_use_all_memory() {
+    let server = FakeServer::start_with(&[("HELMDECK_MAX_MEMORY_PER_CALLER", "1g")]).await;
+    let (one, two) = (server.client("one", "sessions:*"), server.client("two", "sessions:*"));
+    let wanted = json!({ "memory_limit": "600m" });
+    let desk = Desk::create(&one, &wanted).await;
+    let message = one.post(SESSIONS, &wanted).await.expect_error(429, "quota_reached");
+    assert!(message.contains("600m of at most 1g"), "{message}");
+    // Others have their own limit, and an admin has none.
+    Desk::create(&two, &wanted).await;
+    let admin = server.admin();
+    Desk::create(&admin, &wanted).await;
+    Desk::create(&admin, &wanted).await;
+    desk.end().await;
+    Desk::create(&one, &wanted).await;
 }
 
 #[tokio::test]
