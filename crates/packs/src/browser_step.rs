@@ -19,7 +19,7 @@ pub struct Step {
     /// What to do.
     pub action: Kind,
     /// The element: for `click`, `focus`, `type`, `select` and `extract`, unless they have a `target`,
-    /// and optionally for `key`, `scroll` and `wait`.
+    /// and optionally for `key`, `scroll`, `wait` and `screenshot`.
     #[serde(default)]
     pub selector: Option<Selector>,
     /// The text to type, the key to press, the option to select, the address to load, or the

@@ -183,7 +183,10 @@ async fn finish(
     let target = Target::from_url(&request.url)
         .map_err(|error| PackError::invalid("url", error.to_string()))?;
     let (host, path) = (target.host.to_string(), path(&request.url));
-    let path = path.split('?').next().unwrap_or_default();
+    // The vault records the path, which may be a server's that repeats a secret.
+    let path =
+        context.secrets.redactor().apply(path.split('?').next().unwrap_or_default()).into_owned();
+    let path = path.as_str();
     let to = Destination { host: host.trim_matches(['[', ']']), port: Some(target.port), path };
     // An address that a server redirects to is not the caller's.
     if request.url == asked && asked.contains(PLACEHOLDER) {

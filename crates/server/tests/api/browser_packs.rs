@@ -52,10 +52,17 @@ async fn steps_run_in_order_and_a_failed_one_is_named() {
         { "action": "screenshot" },
         { "action": "execute", "value": "1 + 1" },
         { "action": "wait", "ms": 1 },
+        { "action": "screenshot", "selector": "h1" },
     ]);
     let input = within(&session, json!({ "url": "https://example.com/", "actions": actions }));
     let said = output(&ann, "browser.interact", &input).await;
-    assert_eq!((&said["steps_completed"], &said["assertions_passed"]), (&json!(9), &json!(1)));
+    assert_eq!((&said["steps_completed"], &said["assertions_passed"]), (&json!(10), &json!(1)));
+    let pictures = guest.bodies("browser_screenshot");
+    assert_eq!((&pictures[0]["full_page"], pictures[0].get("selector")), (&json!(true), None));
+    assert_eq!(
+        (&pictures[1]["full_page"], pictures[1].get("selector").is_some()),
+        (&json!(false), true)
+    );
     let names: Vec<_> = said["extractions"].as_object().unwrap().keys().cloned().collect();
     assert_eq!(names, ["execute[7]", "h1", "h1 (2)"]);
     assert!(said["screenshots"][0].as_str().unwrap().ends_with("-step-7.png"), "{said}");

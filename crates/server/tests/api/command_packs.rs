@@ -36,14 +36,15 @@ async fn a_program_of_the_operator_runs_in_the_session_with_its_own_limits() {
     fs::write(folder.path().join("Word-Count.helmdeck-pack.yaml"), MANIFEST).unwrap();
     let server = server(&folder).await;
     let ann = server.client("ann", "sessions:*");
-    let shown = ann.get("/api/v1/packs/cmd.word_count").await.expect(200).json();
+    let shown = ann.get("/api/v1/packs/cmd.word-count").await.expect(200).json();
     assert_eq!(shown["description"], "Counts words.");
     assert_eq!(shown["input_schema"]["properties"]["text"]["type"], "string");
     let session = headless(&ann).await;
     let guest = server.runtime.guest(&session);
     guest.end_program("Word-Count.sh", 0, "{\"count\": 3}\n", "");
     let input = json!({ "_session_id": session, "text": "a b c" });
-    assert_eq!(run(&ann, "cmd.word_count", &input).await["output"], json!({ "count": 3 }));
+    assert_eq!(run(&ann, "cmd.word_count", &input).await["output"]["count"], 3, "a similar name");
+    assert_eq!(run(&ann, "cmd.word-count", &input).await["output"], json!({ "count": 3 }));
     let started = guest.started();
     let ran = started.iter().find(|it| it.timeout_s == 7).expect("its limit applies");
     assert!(ran.command.name().ends_with("/Word-Count.sh"));
@@ -58,7 +59,7 @@ async fn a_program_of_the_operator_runs_in_the_session_with_its_own_limits() {
     );
 
     let wrong = json!({ "_session_id": session });
-    ann.post("/api/v1/packs/cmd.word_count", &wrong).await.expect_error(400, "invalid_input");
+    ann.post("/api/v1/packs/cmd.word-count", &wrong).await.expect_error(400, "invalid_input");
     for (exit_code, stdout, stderr, status, code) in [
         (3, "", "no words", 502, "handler_failed"),
         (0, "", "", 502, "invalid_output"),
@@ -67,7 +68,7 @@ async fn a_program_of_the_operator_runs_in_the_session_with_its_own_limits() {
     ] {
         guest.end_program("Word-Count.sh", exit_code, stdout, stderr);
         let message =
-            ann.post("/api/v1/packs/cmd.word_count", &input).await.expect_error(status, code);
+            ann.post("/api/v1/packs/cmd.word-count", &input).await.expect_error(status, code);
         assert!(message.contains(stderr), "{message}");
     }
 }
@@ -146,6 +147,8 @@ async fn a_program_cannot_replace_a_pack_and_takes_any_input_without_a_manifest(
     let ann = server.client("ann", "sessions:*");
     let shown = ann.get("/api/v1/packs/cmd.run").await.expect(200).json();
     assert!(shown["description"].as_str().unwrap().starts_with("Run a program in a clone"));
+    let shown = ann.get("/api/v1/packs/cmd.run-2").await.expect(200).json();
+    assert_eq!(shown["unavailable"], "run: the name cmd.run is taken; rename the program");
     let session = headless(&ann).await;
     server.runtime.guest(&session).end_program("/echo", 0, "[1]", "");
     let input: Value = json!({ "_session_id": session, "anything": { "a": [1] } });

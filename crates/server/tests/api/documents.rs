@@ -43,6 +43,8 @@ async fn a_document_is_read_in_the_session_and_removed_from_it() {
     assert_eq!((&options["languages"], &options["ocr"]), (&json!(["deu"]), &json!(false)));
     assert_eq!(started[1].command.name(), "rm");
 
+    assert_eq!(output.get("text"), None, "only Markdown was asked for");
+
     // A file of the session stays where it is.
     let input =
         json!({ "_session_id": session, "path": "/workspace/a.pdf", "language": "eng+deu" });
@@ -53,6 +55,45 @@ async fn a_document_is_read_in_the_session_and_removed_from_it() {
         (&json!("# Plan\n"), &json!("eng+deu"))
     );
     assert_eq!(guest.started().len(), 3, "nothing is removed");
+}
+
+#[tokio::test]
+async fn other_forms_of_a_document_are_returned_or_said_to_be_missing() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    server.runtime.guest(&session).end_program("read-document", 0, READ, "");
+    let input = json!({ "_session_id": session, "path": "/a.docx", "formats": ["md", "plain"] });
+    let output = run(&ann, "doc.parse", &input).await["output"].clone();
+    assert_eq!((&output["text"], &output["markdown"]), (&json!("Plan\n"), &json!("# Plan\n")));
+    assert_eq!((&output["status"], output.get("html")), (&json!("success"), None));
+    let input = json!({ "_session_id": session, "path": "/a.docx", "formats": ["html"] });
+    let output = run(&ann, "doc.parse", &input).await["output"].clone();
+    assert_eq!(output["status"], "partial_success");
+    assert_eq!(output["warnings"], json!(["html is missing: only Docling makes it"]));
+}
+
+#[tokio::test]
+async fn the_copies_of_a_job_are_removed_when_it_fails() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    let guest = server.runtime.guest(&session);
+    guest.end_program("-show_format", 1, "", "no video");
+    let text = json!({ "content": "no video", "filename": "video.mp4" });
+    let key = run(&ann, "artifact.put", &text).await["output"]["artifact_key"].clone();
+    let video = json!({ "_session_id": session, "video_artifact_key": key });
+    refused(&ann, "av.validate", &video, 400, "invalid_input").await;
+    let last = guest.started().last().unwrap().command.clone().words();
+    assert_eq!((last.0.as_str(), last.1[0].as_str()), ("rm", "-rf"));
+    assert!(last.1[2].starts_with("/home/agent/.helmdeck/"), "{last:?}");
+
+    guest.end_program("repo.fetch /workspace", 0, "/workspace/app", "");
+    guest.end_program("git clone", 128, "", "fatal: it broke off");
+    let clone = json!({ "_session_id": session, "url": "https://example.com/app.git" });
+    refused(&ann, "repo.fetch", &clone, 502, "handler_failed").await;
+    let last = guest.started().last().unwrap().command.clone().words();
+    assert_eq!(last.1, ["-rf", "--", "/workspace/app"]);
 }
 
 #[tokio::test]
@@ -101,6 +142,15 @@ async fn docling(answer: Value) -> SocketAddr {
     let address = listener.local_addr().unwrap();
     let convert = post(async move |Json(asked): Json<Value>| {
         assert_eq!(asked["sources"][0]["filename"], "a.pdf");
+        let mut answer = answer;
+        let wanted = asked["options"]["to_formats"].as_array().unwrap();
+        for (format, field, text) in
+            [("html", "html_content", "<h1>From"), ("text", "text_content", "From Docling")]
+        {
+            if wanted.contains(&json!(format)) {
+                answer["document"][field] = json!(text);
+            }
+        }
         Json(answer)
     });
     let router = Router::new().route("/v1/convert/source", convert);
@@ -122,6 +172,17 @@ async fn docling_reads_documents_if_it_is_configured() {
         (&job["output"]["markdown"], &job["output"]["engine"]),
         (&json!("# From Docling"), &json!("docling"))
     );
+    assert_eq!(job["output"].get("html"), None);
+    let mut forms = input.clone();
+    forms["formats"] = json!(["html", "text"]);
+    let output = run(&ann, "doc.parse", &forms).await["output"].clone();
+    assert_eq!((&output["html"], &output["text"]), (&json!("<h1>From"), &json!("From Docling")));
+    assert!(server.runtime.guests().is_empty(), "Docling needs no session");
+    // Docling reads no files of a session.
+    let session = headless(&ann).await;
+    server.runtime.guest(&session).end_program("read-document", 0, READ, "");
+    let file = json!({ "_session_id": session, "path": "/a.docx" });
+    assert_eq!(run(&ann, "doc.parse", &file).await["output"]["engine"], "helmdeck");
 
     let address = docling(json!({ "status": "failure", "errors": ["no pages"] })).await;
     let url = format!("http://{address}");

@@ -85,6 +85,55 @@ async fn an_artifact_does_not_have_the_secret_that_its_job_used() {
 }
 
 #[tokio::test]
+async fn a_server_that_echoes_a_secret_into_the_address_and_type_of_a_download_stores_none() {
+    let server = FakeServer::start_with(&[REACHABLE]).await;
+    let ann = server.client("ann", CALLER);
+    let site = Outside::start(|_| {
+        let away = async |headers: HeaderMap| {
+            let key = headers.get("x-api-key").unwrap().to_str().unwrap().to_owned();
+            Redirect::temporary(&format!("/files/{key}-report.txt"))
+        };
+        let file = async |headers: HeaderMap| {
+            let key = headers.get("x-api-key").unwrap().to_str().unwrap().to_owned();
+            ([(header::CONTENT_TYPE, format!("text/{key}"))], "x")
+        };
+        Router::new().route("/away", get(away)).route("/files/{name}", get(file))
+    })
+    .await;
+    credential(&ann, "service-key", &site.host, SECRET).await;
+    let headers = json!({ "X-Api-Key": "${vault:service-key}" });
+    let input = json!({ "url": site.url("/away"), "headers": headers, "save": true });
+    let said = output(&ann, "http.fetch", &input).await;
+    let key = said["artifact_key"].as_str().unwrap();
+    assert!(key.ends_with("-•••-report.txt"), "{key}");
+    let listed = ann.get("/api/v1/artifacts").await.expect(200).text();
+    assert!(!listed.contains(SECRET), "{listed}");
+    expect_nowhere(&server, SECRET).await;
+}
+
+#[tokio::test]
+async fn a_response_is_saved_whatever_its_content_type_is() {
+    let server = FakeServer::start_with(&[REACHABLE]).await;
+    let ann = server.client("ann", CALLER);
+    let site = Outside::start(|_| {
+        let odd = |kind: &'static str| get(async move || ([(header::CONTENT_TYPE, kind)], "x"));
+        let routes = Router::new().route("/text", odd("text")).route("/none", odd(""));
+        routes.route("/two", odd("a b/c")).route("/plain", odd("text/plain; charset=utf-8"))
+    })
+    .await;
+    for (path, kind) in [
+        ("/text", "application/octet-stream"),
+        ("/none", "application/octet-stream"),
+        ("/two", "application/octet-stream"),
+        ("/plain", "text/plain"),
+    ] {
+        let input = json!({ "url": site.url(path), "save": true });
+        let job = ask(&ann, "http.fetch", &input).await.expect(200).json();
+        assert_eq!(job["artifacts"][0]["content_type"], kind, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_secret_for_another_host_or_of_another_caller_is_not_sent() {
     let server = FakeServer::start_with(&[REACHABLE]).await;
     let (ann, bob) = (server.client("ann", CALLER), server.client("bob", CALLER));

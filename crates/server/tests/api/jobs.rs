@@ -70,12 +70,66 @@ async fn a_job_that_works_has_no_result_and_can_be_cancelled() {
     let id = job["job_id"].as_str().unwrap();
     let which = json!({ "job_id": format!("pack_{id}") });
     ann.post("/api/v1/tools/pack.result", &which).await.expect_error(409, "not_ready");
+    let which = json!({ "task_id": which["job_id"] });
     let status = ann.post("/api/v1/tools/pack.status", &which).await.expect(200).json();
     assert_eq!(status["state"], "working");
     let path = format!("/api/v1/jobs/{id}");
     assert_eq!(ann.delete(&path).await.expect(200).json()["state"], "cancelled");
     assert_eq!(ann.delete(&path).await.expect(200).json()["state"], "cancelled");
     ann.post("/api/v1/tools/pack.result", &which).await.expect_error(409, "cancelled");
+}
+
+#[tokio::test]
+async fn a_cancelled_job_in_a_named_session_ends_after_its_programs_are_dead() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    let guest = server.runtime.guest(&session);
+    guest.hold("kill_exec");
+    let mut input = sleep(&session);
+    input["wait_s"] = json!(0);
+    let job = ann.post("/api/v1/packs/cmd.run", &input).await.expect(202).json();
+    let path = format!("/api/v1/jobs/{}", job["job_id"].as_str().unwrap());
+    let runs = async || (!guest.started().is_empty()).then_some(());
+    eventually(SOON, runs).await.expect("it runs");
+    let watching = server.client("ann", "sessions:*");
+    let mut cancelling = Box::pin(ann.delete(&path));
+    tokio::select! {
+        _ = &mut cancelling => panic!("its program is not dead"),
+        () = tokio::time::sleep(Duration::from_millis(300)) => {}
+    }
+    assert_eq!(watching.get(&path).await.expect(200).json()["state"], "working");
+    guest.release("kill_exec");
+    assert_eq!(cancelling.await.expect(200).json()["state"], "cancelled");
+}
+
+#[tokio::test]
+async fn a_job_that_runs_again_is_a_new_one_whose_input_is_checked_again() {
+    let mut server = FakeServer::start().await;
+    let session = headless(&server.client("ann", "sessions:*")).await;
+    let job = run(&server.client("ann", "sessions:*"), "cmd.run", &echo(&session)).await;
+    let id = job["job_id"].as_str().unwrap().to_owned();
+    let rerun = format!("/api/v1/jobs/{id}/rerun");
+    {
+        let ann = server.client("ann", "sessions:*");
+        let again = ann.post(&rerun, &json!({})).await.expect(202).json();
+        assert_ne!(again["job_id"], job["job_id"]);
+        let path = format!("/api/v1/jobs/{}?wait_s=20", again["job_id"].as_str().unwrap());
+        assert_eq!(ann.get(&path).await.expect(200).json()["output"]["exit_code"], 0);
+    }
+    // An input that an earlier version of the pack accepted.
+    server.kill().await;
+    let store = Store::open(&server.data_dir()).await.unwrap();
+    let mut stored = store.job(&JobId::new(id.as_str())).await.unwrap().unwrap();
+    stored.id = JobId::from_random([7; 12]);
+    stored.input["command"] = json!({ "wrong": [] });
+    assert!(store.add_job(&stored, None).await.unwrap().is_none());
+    store.close().await;
+    server.restart().await;
+    let ann = server.client("ann", "sessions:*");
+    let answer = ann.post(&format!("/api/v1/jobs/{}/rerun", stored.id), &json!({})).await;
+    assert_eq!(answer.json()["field"], "command");
+    answer.expect_error(400, "invalid_input");
 }
 
 #[tokio::test]

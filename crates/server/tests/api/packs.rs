@@ -86,8 +86,75 @@ async fn the_session_of_another_caller_is_not_available() {
     let (ann, bob) = (server.client("ann", "sessions:*"), server.client("bob", "sessions:*"));
     let session = headless(&ann).await;
     let answer = bob.post("/api/v1/packs/cmd.run", &echo(&session)).await;
-    assert_eq!(answer.json()["retryable"], true);
+    assert_eq!(answer.json()["retryable"], false, "it never is");
     answer.expect_error(503, "session_unavailable");
+    ann.delete(&format!("/api/v1/sessions/{session}")).await.expect(204);
+    let answer = ann.post("/api/v1/packs/cmd.run", &echo(&session)).await;
+    assert_eq!(answer.json()["retryable"], false, "it has ended");
+    answer.expect_error(503, "session_unavailable");
+}
+
+#[tokio::test]
+async fn a_call_names_its_session_in_one_way() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    let mut input = echo(&session);
+    input["workspace"] = json!("mine");
+    let answer = ann.post("/api/v1/packs/cmd.run", &input).await;
+    assert_eq!(answer.json()["field"], "workspace");
+    answer.expect_error(400, "invalid_input");
+}
+
+#[tokio::test]
+async fn a_text_is_patched_by_either_name_of_its_fields() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    // The file is "a teh b".
+    server.runtime.guest(&session).end_program("fs.patch", 0, "YSB0ZWggYg==", "");
+    let patch = |edit: Value| json!({ "_session_id": session, "clone_path": "/workspace/app", "path": "a", "edits": [edit] });
+    for edit in [
+        json!({ "search": "teh", "replace": "the" }),
+        json!({ "oldText": "teh", "newText": "the" }),
+    ] {
+        assert_eq!(run(&ann, "fs.patch", &patch(edit)).await["output"]["applied"], 1);
+    }
+    for (edit, field) in [
+        (json!({ "search": "teh" }), "edits[0].replace"),
+        (json!({ "search": "teh", "oldText": "teh", "newText": "x" }), "edits[0].search"),
+    ] {
+        let answer = ann.post("/api/v1/packs/fs.patch", &patch(edit)).await;
+        assert_eq!(answer.json()["field"], field);
+        answer.expect_error(400, "invalid_input");
+    }
+}
+
+#[tokio::test]
+async fn branches_have_the_names_that_git_allows() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    let guest = server.runtime.guest(&session);
+    guest.end_program("--end-of-options", 0, "0123abcd\n", "");
+    guest.end_program("get-url", 0, "http://127.0.0.1:9/app.git\n", "");
+    guest.end_program("git push", 0, "", "");
+    let push = |branch: &str| json!({ "_session_id": session, "clone_path": "/workspace/app", "branch": branch });
+    for branch in ["renovate/@types/node", "feature/#12", "a+b", "v1.2", "größe"] {
+        let output = run(&ann, "repo.push", &push(branch)).await["output"].clone();
+        assert_eq!(output["branch"], branch);
+    }
+    for branch in
+        ["-x", ".x", "/x", "a..b", "a b", "a~1", "a^", "a:b", "a?", "a*", "a[b", "a\\b", "a\n"]
+    {
+        let answer = ann.post("/api/v1/packs/repo.push", &push(branch)).await;
+        assert_eq!(answer.json()["field"], "branch", "{branch}");
+        answer.expect_error(400, "invalid_input");
+        let input = json!({ "url": "https://a.example/b", "ref": branch });
+        let answer = ann.post("/api/v1/packs/repo.fetch", &input).await;
+        assert_eq!(answer.json()["field"], "ref", "{branch}");
+        answer.expect_error(400, "invalid_input");
+    }
 }
 
 #[tokio::test]
@@ -182,7 +249,7 @@ async fn large_texts_of_packs_are_accepted_at_every_door() {
     let message = answer.expect_error(400, "invalid_input");
     assert!(message.contains("PUT /api/v1/sessions/{id}/files/{path}"), "{message}");
     let answer = ann.post("/api/v1/packs/fs.write", &input(13 << 20)).await;
-    assert!(answer.json()["hint"].as_str().unwrap().contains("/api/v1/artifacts"));
+    assert!(answer.json()["hint"].as_str().unwrap().contains("/api/v1/artifacts/upload"));
     answer.expect_error(413, "payload_too_large");
 }
 
