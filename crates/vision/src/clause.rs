@@ -1,5 +1,6 @@
 //! What an instruction asks for, clause by clause, as far as it can be checked without a model.
 
+mod address;
 #[cfg(test)]
 mod tests;
 
@@ -9,6 +10,8 @@ use crate::{
     element::{Element, element},
     keys,
 };
+pub use address::address;
+use address::only_address;
 
 /// One thing that an instruction asks for. What a part says besides is never dropped: then it is [`Clause::Other`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -237,6 +240,16 @@ fn used(verb: &str, gesture: Gesture, rest: &str) -> Option<Clause> {
     element(rest).map(|element| Clause::Use { element, gesture })
 }
 
+/// The quoted name that follows a verb that uses an element, whatever is said after it.
+pub fn used_first(text: &str) -> Option<&str> {
+    let (before, name, _) = quotation(text)?;
+    let mut words = words(before).into_iter();
+    let verb = words.next()?;
+    let uses = USES.iter().any(|(own, _)| *own == verb);
+    let plain = words.all(|word| ["on", "the"].contains(&word.as_str()));
+    (uses && plain).then_some(name)
+}
+
 /// Whether a text means the middle of the window, and not that of something in it.
 fn is_middle(text: &str) -> bool {
     let words = words(text);
@@ -269,14 +282,6 @@ fn closed(text: &str) -> Option<Clause> {
         ["tab"] => Some(Clause::Close(Closed::Tab)),
         _ => None,
     }
-}
-
-/// An address, if a text says nothing else.
-fn only_address(text: &str) -> Option<String> {
-    let url = address(text)?;
-    let plain = ["the", "page", "site", "website", "address", "url", "at", "web"];
-    let others = text.split_whitespace().filter(|word| !word.contains(&url)).flat_map(words);
-    others.into_iter().all(|word| plain.contains(&word.as_str())).then_some(url)
 }
 
 /// `X in Y`, `Y with X` and `Y to X`.
@@ -316,8 +321,8 @@ fn entered_text(text: &str) -> Option<String> {
         return (!text.is_empty()).then(|| text.to_owned());
     };
     let plain = ["the", "text", "word", "words", "name", "number", "value"];
-    let others = words(before).into_iter().chain(words(after));
-    others.into_iter().all(|word| plain.contains(&word.as_str())).then(|| inner.to_owned())
+    let mut others = words(before).into_iter().chain(words(after));
+    others.all(|word| plain.contains(&word.as_str())).then(|| inner.to_owned())
 }
 
 fn find_outside_quotes(lower: &str, text: &str, separator: &str) -> Option<usize> {
@@ -363,27 +368,6 @@ fn key(text: &str) -> Option<String> {
     let chord = keys::chord(text);
     let named = keys::shown(&chord) != "•" || matches!(chord.as_str(), "space");
     (named && !words(text).is_empty()).then_some(chord)
-}
-
-/// An address or host.
-pub fn address(text: &str) -> Option<String> {
-    let word = text.split_whitespace().find(|word| {
-        let host = word.split_once("://").map_or(*word, |(_, rest)| rest);
-        let host = host.split(['/', ':', '?']).next().unwrap_or_default().trim_end_matches('.');
-        let dotted = host.split('.').count() > 1
-            && host.split('.').all(|part| {
-                !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '-')
-            })
-            && host.split('.').next_back().is_some_and(|last| {
-                last.len() >= 2 || host.split('.').all(|part| part.parse::<u8>().is_ok())
-            });
-        word.contains("://") || dotted || host == "localhost"
-    })?;
-    Some(
-        word.trim_matches(['"', '\'', ',', ';', '(', ')', '“', '”'])
-            .trim_end_matches('.')
-            .to_owned(),
-    )
 }
 
 /// A name as words in lower case.

@@ -5,7 +5,7 @@ use helmdeck_wire::point::{Pixel, Rect};
 use super::{Runner, targets::quotes};
 use crate::{
     action::{Action, Place},
-    clause::Clause,
+    clause::{Clause, used_first},
     element::Element,
     eyes::distance,
 };
@@ -60,8 +60,11 @@ fn element_of(clause: &Clause) -> Option<Element> {
         | Clause::Check { element, .. }
         | Clause::Focus(element)
         | Clause::Enter { field: Some(element), .. } => Some(element.clone()),
-        Clause::Other(text) => match quotes(text).as_slice() {
-            [name] => Some(Element { name: name.clone(), role: None, whole: None }),
+        // `Click "In" inside the frame`: what is said besides does not change what is clicked.
+        Clause::Other(text) => match (used_first(text), quotes(text).as_slice()) {
+            (Some(name), [only]) if name == only => {
+                Some(Element { name: name.to_owned(), role: None, whole: None })
+            }
             _ => None,
         },
         _ => None,
