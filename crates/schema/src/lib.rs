@@ -103,11 +103,6 @@ impl Schema {
         Some(self.resolve(field))
     }
 
-    /// Whether fields at the top are refused if the schema does not know them.
-    pub fn refuses_others(&self) -> bool {
-        self.root.get("additionalProperties") == Some(&Value::Bool(false))
-    }
-
     /// Whether a field at the top may have this value. A field that the schema does not know may have any.
     pub fn allows(&self, name: &str, value: &Value) -> bool {
         let field = self.root.get("properties").and_then(|fields| fields.get(name));

@@ -89,11 +89,9 @@ async fn answer(tool: &Tool, binding: &Binding, app: App, request: Request) -> A
         *call.body.lock() = Some(body);
     } else if binding.has_body(tool) {
         for (name, value) in body_object(tool, binding, &app, body).await? {
-            let schema = tool.schema()?;
-            let misspelled = schema.refuses_others() && schema.field(&name).is_none();
-            let misplaced = !binding.is_in_body(tool, &name) && !binding.is_in_query(tool, &name);
-            if misspelled || misplaced {
-                let known = schema.fields().filter(|field| binding.is_in_body(tool, field));
+            if !binding.is_in_body(tool, &name) && !binding.is_in_query(tool, &name) {
+                let known = tool.schema()?;
+                let known = known.fields().filter(|field| binding.is_in_body(tool, field));
                 return Err(input::unknown(&name, known.map(str::to_owned).collect()));
             }
             if args.contains_key(&name) {

@@ -3,6 +3,8 @@
 use helmdeck_testkit::{Desk, fake::FakeServer};
 use serde_json::{Value, json};
 
+use crate::client::TestServer;
+
 /// An action, an invalid body, the error code, and what the message contains. Refusals of the guest
 /// are tested end to end.
 type Row = (&'static str, Value, &'static str, &'static str);
@@ -122,4 +124,46 @@ async fn every_desktop_action_refuses_a_session_without_a_desktop() {
         refused += 1;
     }
     assert!(refused >= 23, "expected at least 23 desktop actions: {refused}");
+}
+
+#[tokio::test]
+async fn a_field_in_the_wrong_place_is_refused_with_what_that_place_takes() {
+    let server = TestServer::start().await;
+    let token = server.token(&["sessions:*"]);
+    for (path, body, field, allowed, message) in [
+        (
+            "/api/v1/sessions?label=x",
+            json!({}),
+            "label",
+            json!(["wait"]),
+            "unknown field \"label\": known fields are wait",
+        ),
+        (
+            "/api/v1/sessions?wait=false&wait=false",
+            json!({}),
+            "wait",
+            Value::Null,
+            "wait is given twice: choose one",
+        ),
+        (
+            "/api/v1/sessions?wait=false",
+            json!({ "wait": false }),
+            "wait",
+            Value::Null,
+            "wait is given twice: choose one",
+        ),
+    ] {
+        let answer = server.post(path, &token, &body).await;
+        let refused = answer.json();
+        assert_eq!((&refused["field"], &refused["allowed"]), (&json!(field), &allowed));
+        assert_eq!(answer.assert_error(400, "invalid_input"), message);
+    }
+    let body = json!({ "command": "true", "session_id": "x" });
+    let refused = server.post("/api/v1/sessions/s/exec", &token, &body).await.json();
+    assert_eq!(refused["field"], "session_id", "{refused}");
+    let allowed = refused["allowed"].as_array().unwrap();
+    assert!(allowed.contains(&json!("command")), "{refused}");
+    for elsewhere in ["session_id", "stream"] {
+        assert!(!allowed.contains(&json!(elsewhere)), "{refused}");
+    }
 }

@@ -109,51 +109,6 @@ async fn a_bad_create_body_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn a_field_in_the_wrong_place_is_refused_with_what_that_place_takes() {
-    let server = TestServer::start().await;
-    let token = server.token(&["sessions:*"]);
-    let exec = "/api/v1/sessions/s/exec";
-    for (path, body, field, allowed, message) in [
-        (
-            "/api/v1/sessions?label=x",
-            json!({}),
-            "label",
-            json!(["wait"]),
-            "unknown field \"label\": known fields are wait",
-        ),
-        (
-            "/api/v1/sessions?wait=false&wait=false",
-            json!({}),
-            "wait",
-            Value::Null,
-            "wait is given twice: choose one",
-        ),
-        (
-            "/api/v1/sessions?wait=false",
-            json!({ "wait": false }),
-            "wait",
-            Value::Null,
-            "wait is given twice: choose one",
-        ),
-    ] {
-        let answer = server.post(path, &token, &body).await;
-        let refused = answer.json();
-        assert_eq!((&refused["field"], &refused["allowed"]), (&json!(field), &allowed));
-        assert_eq!(answer.assert_error(400, "invalid_input"), message);
-    }
-    for field in ["session_id", "comand"] {
-        let mut body = json!({ "command": "true" });
-        body[field] = json!("x");
-        let refused = server.post(exec, &token, &body).await.json();
-        assert_eq!(refused["field"], field, "{refused}");
-        let allowed: Vec<_> = refused["allowed"].as_array().unwrap().iter().collect();
-        assert!(allowed.contains(&&json!("command")), "{refused}");
-        assert!(!allowed.contains(&&json!("session_id")), "{refused}");
-        assert!(!allowed.contains(&&json!("stream")), "{refused}");
-    }
-}
-
-#[tokio::test]
 async fn a_bad_query_is_refused() {
     let server = TestServer::start().await;
     let token = server.token(&["sessions:*"]);
