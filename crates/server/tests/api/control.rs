@@ -8,6 +8,7 @@ use helmdeck_testkit::{
 };
 use http::Method;
 use serde_json::{Value, json};
+use tokio::join;
 
 use crate::{client::TestServer, nowhere::Nowhere};
 
@@ -139,7 +140,7 @@ async fn a_running_action_fails_when_control_is_taken_and_the_guest_releases_key
         person.post(&path, &json!({})).await.expect(200);
     };
     let hold = desk.ask("hold_key", json!({ "keys": "shift", "seconds": 20 }));
-    let ((), answer) = tokio::join!(take, hold);
+    let ((), answer) = join!(take, hold);
     answer.clone().expect_error(409, "control_taken");
     assert!(answer.json()["holder"].is_string());
     guest.until("hold_key", State::Cancelled).await;
@@ -255,7 +256,6 @@ async fn a_private_sign_in_ends_unseen_when_control_is_forced_away_or_expires() 
     assert!(!is_private().await);
 
     other.post(&private, &json!({})).await.expect(200);
-    // Reading is refused by the guest.
     let click = json!({ "selector": "button" });
     desk.browser("click", click.clone()).await.expect_error(409, "private");
     let expired = async || {
@@ -267,6 +267,51 @@ async fn a_private_sign_in_ends_unseen_when_control_is_forced_away_or_expires() 
     // The agent gets the page in neither case.
     let ended = server.runtime.guest(&desk.id).bodies("private/end");
     assert_eq!(ended, [json!({ "keep": false }), json!({ "keep": false })]);
+}
+
+#[tokio::test]
+async fn while_a_private_sign_in_ends_nobody_else_uses_its_browser() {
+    let server = FakeServer::start().await;
+    let agent = server.client("agent", "sessions:*");
+    let (person, other) = (server.person(), server.person());
+    let desk = Desk::create(&agent, &json!({ "idle_timeout_s": 0 })).await;
+    let guest = server.runtime.guest(&desk.id);
+    let session = format!("/api/v1/sessions/{}", desk.id);
+    let control = format!("{session}/control");
+    let by_other = Desk { client: &other, id: desk.id.clone() };
+    let refused = async || {
+        for (action, body) in [
+            ("screenshot", json!({})),
+            ("snapshot", json!({})),
+            ("execute", json!({ "script": "document.title" })),
+            ("click", json!({ "selector": "button" })),
+        ] {
+            for desk in [&desk, &by_other] {
+                desk.browser(action, body.clone()).await.expect_error(409, "private");
+            }
+        }
+    };
+    let begin = async || {
+        person.post(&format!("{control}/take"), &json!({})).await.expect(200);
+        person.post(&format!("{session}/private-sign-in"), &json!({})).await.expect(200);
+        guest.hold("private/end");
+    };
+    let release = format!("{control}/release");
+    let force = (format!("{control}/take"), json!({ "force": true }));
+    for (by, path, body) in [(&person, &release, &json!({})), (&other, &force.0, &force.1)] {
+        begin().await;
+        let ends = async {
+            guest.until("private/end", State::UnderWay).await;
+            // Control has changed, and the private browser is still there.
+            refused().await;
+            guest.release("private/end");
+        };
+        let (changed, ()) = join!(by.post(path, body), ends);
+        changed.expect(200);
+        by_other.browser("snapshot", json!({})).await.expect(200);
+    }
+    let snapshots = guest.asked().into_iter().filter(|asked| asked.call == "browser_snapshot");
+    assert_eq!(snapshots.count(), 2, "refused calls do not reach the guest");
 }
 
 #[tokio::test]

@@ -1,10 +1,15 @@
 //! Permission to forward ports, and tests of the egress policy.
 
+use std::time::Duration;
+
+use helmdeck_testkit::{eventually, fake::FakeServer};
+use helmdeck_wire::{ErrorBody, ErrorCode, guest::Progress};
 use serde_json::{Value, json};
 
 use crate::{client::TestServer, nowhere::Nowhere};
 
 const SESSIONS: &str = "/api/v1/sessions";
+const SOON: Duration = Duration::from_secs(20);
 
 #[tokio::test]
 async fn forwarding_a_port_of_the_server_needs_the_admin_or_an_allowed_port() {
@@ -44,6 +49,30 @@ async fn ports_that_cannot_be_forwarded_are_refused_by_name() {
     let path = "/api/v1/sessions/sess-x/forwards";
     server.get(path, &admin).await.assert_error(404, "not_found");
     server.delete("/api/v1/sessions/s/forwards/x", &admin).await.assert_error(400, "invalid_input");
+    let client = "/api/v1/sessions/s/forwards/x/client";
+    let refused = server.get(client, &admin).await;
+    assert_eq!(refused.json()["field"], "port", "{}", refused.text());
+}
+
+#[tokio::test]
+async fn a_start_page_of_a_port_that_is_not_forwarded_says_how_to_forward_it() {
+    let server = FakeServer::start().await;
+    let client = server.client("agent", "sessions:*");
+    server.runtime.never_ready();
+    let url = "http://localhost:5173/";
+    let made = client.post(&format!("{SESSIONS}?wait=false"), &json!({ "start_url": url })).await;
+    let path = format!("{SESSIONS}/{}", made.expect(201).json()["id"].as_str().unwrap());
+    let guest = eventually(SOON, async || server.runtime.guests().pop()).await.unwrap();
+    let why = format!("{url} could not be loaded: net::ERR_CONNECTION_REFUSED");
+    guest.refuse("browser_navigate", ErrorBody::new(ErrorCode::NavigationFailed, why));
+    guest.report(Progress::Ready);
+    let notes = eventually(SOON, async || {
+        let session = client.get(&path).await.json();
+        (session["status"] == "running").then(|| session["notes"].to_string())
+    });
+    let notes = notes.await.expect("it runs");
+    assert!(notes.contains("start_url could not be opened"), "{notes}");
+    assert!(notes.contains("/forwards") && notes.contains("helmdeck forward"), "{notes}");
 }
 
 #[tokio::test]
