@@ -65,6 +65,7 @@ up() {
   say "helmdeck: $(url)"
   say "login:    $("$bin" config --get admin_username)   (reset a lost password: $bin admin reset-password)"
   say "log:      $log   (show: make logs; stop: make down)"
+  say "connect:  $bin connect claude-code   (list other clients: $bin connect)"
   advice=$("$bin" config --advice)
   if [[ $advice == WARNING* ]]; then
     say ""

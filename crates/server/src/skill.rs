@@ -87,6 +87,7 @@ fn whereabouts(nature: Nature) -> String {
     let place = match nature.substrate {
         Substrate::Server => "in the server",
         Substrate::Sandbox => "in the sandbox",
+        Substrate::Browser if nature.surface == Surface::Headless => "in a new Chromium",
         Substrate::Browser => "in the session's Chromium",
         Substrate::Desktop => "on the session's desktop",
     };
@@ -139,8 +140,12 @@ mod tests {
     /// Every tool that a server of this version can have, besides packs of its operator.
     fn tools() -> Vec<Arc<Tool>> {
         let built_in = helmdeck_packs::built_in();
-        let packs_of_server = built_in.into_iter().map(|pack| Arc::new(pack_tool(&Arc::new(pack))));
-        crate::tools().into_iter().chain(packs::tools()).chain(packs_of_server).collect()
+        let packs_of_server: Vec<_> =
+            built_in.into_iter().map(|pack| Arc::new(pack_tool(&Arc::new(pack)))).collect();
+        // A pack hides a tool with its name.
+        let hidden = |tool: &Arc<Tool>| packs_of_server.iter().any(|pack| pack.name == tool.name);
+        let table: Vec<_> = crate::tools().into_iter().filter(|tool| !hidden(tool)).collect();
+        table.into_iter().chain(packs::tools()).chain(packs_of_server).collect()
     }
 
     #[test]
@@ -191,6 +196,9 @@ mod tests {
             let listed = text.contains(&format!("- `{}`: ", mcp_name(&tool.name)));
             assert_eq!(listed, is_offered(tool), "{}", tool.name);
         }
+        let listed: Vec<_> = text.lines().filter(|line| line.starts_with("- `")).collect();
+        let names: BTreeSet<_> = listed.iter().filter_map(|line| line.split('`').nth(1)).collect();
+        assert_eq!(names.len(), listed.len(), "each tool is listed once");
         assert!(text.starts_with("---\nname: helmdeck\ndescription: "));
         assert!(DESCRIPTION.len() <= 1024 && !DESCRIPTION.contains(": "));
     }

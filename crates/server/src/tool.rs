@@ -13,6 +13,7 @@ use std::{
     future::{Future, ready},
     pin::Pin,
     sync::Arc,
+    time::Duration,
 };
 
 use axum::body::Body;
@@ -104,6 +105,8 @@ pub struct Call {
     pub body: Mutex<Option<Body>>,
     /// Is told the job that the call becomes.
     pub(crate) job: Option<watch::Sender<Option<JobId>>>,
+    /// How long the client waits, if it gives up on its own.
+    pub(crate) patience: Option<Duration>,
     session_id: Option<SessionId>,
     flags: Vec<(&'static str, bool)>,
 }
@@ -134,6 +137,7 @@ impl Call {
             address,
             body: Mutex::default(),
             job: None,
+            patience: None,
             session_id: None,
             flags: Vec::new(),
         }
@@ -142,6 +146,11 @@ impl Call {
     /// Tells the job that the call becomes, if it becomes one.
     pub(crate) fn reporting(self, job: watch::Sender<Option<JobId>>) -> Self {
         Self { job: Some(job), ..self }
+    }
+
+    /// Says how long the client waits, if it gives up on its own.
+    pub(crate) fn within(self, patience: Option<Duration>) -> Self {
+        Self { patience, ..self }
     }
 
     /// Id of the session that the call is for.

@@ -63,7 +63,7 @@ pub enum Substrate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Surface {
-    /// It needs no screen and shows nothing.
+    /// It needs no screen and shows nothing, unless the call names a session with a desktop.
     Headless,
     /// It works on the visible desktop.
     Visible,
@@ -150,6 +150,11 @@ impl Nature {
         }
     }
 
+    /// It works in a new browser without a screen for each call, unless the call names a session.
+    pub fn in_new_browser() -> Self {
+        Self { surface: Surface::Headless, ..Self::in_browser() }
+    }
+
     /// It works on the desktop.
     pub fn on_desktop() -> Self {
         Self {
@@ -178,6 +183,10 @@ impl Nature {
             (Substrate::Server, _) if self.surface == Surface::Both => {
                 " Structured, in the server. Mode desktop is a VISIBLE desktop with Chromium, where the \
                  operator watches live; mode headless is HEADLESS Chromium, not visible to the operator."
+            }
+            (Substrate::Browser, _) if self.surface == Surface::Headless => {
+                " Structured, by page element, in a new HEADLESS Chromium, not visible to the operator, \
+                 unless `_session_id` names a desktop session."
             }
             (Substrate::Browser, _) => {
                 " Structured, by page element, in Chromium: HEADLESS in a headless session, not visible to \

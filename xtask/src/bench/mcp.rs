@@ -133,39 +133,54 @@ async fn clicks(server: &Server, packages: &Packages) -> io::Result<()> {
     let wanted = json!({ "role": "control", "reusable": true });
     let ticket = client.post(&ticket, &wanted).await.json();
     let endpoint = ticket.get("cdp_url").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let mut playwright = Peer::playwright(packages, &["--cdp-endpoint", &endpoint])?;
     let mcp = Mcp::open(token(server), "browser", Era::Stateless).await;
+    println!("\n## The same click on the same page of the same Chromium, 50 each\n");
+    println!(
+        "| peer | helmdeck p50 / p95 ms | @playwright/mcp 0.0.83 p50 / p95 ms | ratio of p50 |"
+    );
+    println!("|---|---|---|---|");
+    let endpoint = ["--cdp-endpoint", &endpoint];
+    let without_pause = [&endpoint[..], &["--timeout-settle", "0"]].concat();
+    for (name, args) in [("by default", &endpoint[..]), ("without its pause", &without_pause[..])] {
+        let mut playwright = Peer::playwright(packages, args)?;
+        let (ours, theirs) = clicks_by_turns(&mcp, &desk.id, &mut playwright).await?;
+        println!(
+            "| {name} | {:.1} / {:.1} | {:.1} / {:.1} | {:.1}× |",
+            ours.p50(),
+            ours.p95(),
+            theirs.p50(),
+            theirs.p95(),
+            theirs.p50() / ours.p50()
+        );
+    }
+    desk.end().await;
+    Ok(())
+}
+
+/// How long our clicks and the peer's take, by turns.
+async fn clicks_by_turns(
+    mcp: &Mcp,
+    session: &str,
+    peer: &mut Peer,
+) -> io::Result<(Samples, Samples)> {
     let (mut ours, mut theirs) = (Samples::default(), Samples::default());
     for number in 0..60 {
         let began = Instant::now();
-        mcp.call("browser-click", json!({ "_session_id": desk.id, "selector": "#more" })).await;
+        mcp.call("browser-click", json!({ "_session_id": session, "selector": "#more" })).await;
         let mine = began.elapsed();
         let began = Instant::now();
         let params = json!({ "name": "browser_click", "arguments": { "target": "#more" } });
-        let answer = playwright.request("tools/call", params)?;
+        let answer = peer.request("tools/call", params)?;
         if answer.get("isError") == Some(&json!(true)) {
             return Err(io::Error::other(format!("@playwright/mcp: {answer}")));
         }
+        // The first ones warm up.
         if number >= 10 {
             ours.0.push(mine.as_secs_f64() * 1000.0);
             theirs.0.push(began.elapsed().as_secs_f64() * 1000.0);
         }
     }
-    println!("\n## The same click on the same page of the same Chromium, 50 each\n");
-    println!(
-        "| helmdeck p50 / p95 ms | @playwright/mcp 0.0.83 p50 / p95 ms | ratio of p50 |\n|---|---|---|"
-    );
-    println!(
-        "| {:.1} / {:.1} | {:.1} / {:.1} | {:.1}× |",
-        ours.p50(),
-        ours.p95(),
-        theirs.p50(),
-        theirs.p95(),
-        theirs.p50() / ours.p50()
-    );
-    drop(playwright);
-    desk.end().await;
-    Ok(())
+    Ok((ours, theirs))
 }
 
 /// Closed connections are gone after this time.

@@ -37,6 +37,10 @@ async fn make_up_with_other_settings_reports_changes_and_restarts_with_the_sessi
     let (first, second) = (free_address(), free_address());
     let said = server_script(&installation, "up", &[("HELMDECK_ADDR", &first)]);
     assert!(said.contains("admin reset-password"), "{said}");
+    assert!(
+        said.contains("helmdeck connect claude-code "),
+        "one command connects a client: {said}"
+    );
     let old = client(&first, &said);
     let id = Desk::create(&old, &json!({})).await.id;
     let said = server_script(&installation, "up", &[("HELMDECK_ADDR", &first)]);

@@ -55,7 +55,7 @@ struct Output {
 pub fn pack() -> Pack {
     Pack::new("browser.screenshot_url", run)
         .doc("Take a picture of a web page in a headless browser. The picture is an artifact.")
-        .nature(Nature { open_world: true, ..Nature::in_browser() })
+        .nature(Nature::in_new_browser())
         .session(SessionNeed::OneShot(Mode::Headless))
         .resumable()
         .cacheable()

@@ -71,7 +71,7 @@ pub fn pack() -> Pack {
             "Read named parts of a web page by selector, after its JavaScript ran. Fields that the page \
              does not have are listed in `missing`.",
         )
-        .nature(Nature { open_world: true, ..Nature::in_browser() }.reads())
+        .nature(Nature::in_new_browser().reads())
         .session(SessionNeed::OneShot(Mode::Headless))
         .resumable()
         .cacheable()

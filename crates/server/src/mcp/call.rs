@@ -3,7 +3,7 @@
 use helmdeck_wire::{ErrorCode, SessionId};
 use rmcp::{
     ErrorData, RoleServer,
-    model::{CallToolResponse, CallToolResult},
+    model::{CallToolResponse, CallToolResult, ContentBlock},
     service::RequestContext,
 };
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{
     arguments,
     builtin::{self, Step},
-    catalogue::{Catalogue, Entry, is_named},
+    catalogue::{Catalogue, Entry, SESSION_ARGUMENT, is_named, mcp_name, takes_session},
     client::Client,
     current_session::created_session,
     pack_call, pictures,
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     error::{ApiError, ApiResult},
-    tool::lacks,
+    tool::{Tool, lacks, pack::WAIT_S},
 };
 
 /// Tools that answer with a job.
@@ -81,11 +81,7 @@ async fn answer(
         return Err(lacks(tool.scope));
     }
     let (mut args, named) = arguments::split(args);
-    let session = match (tool.of_session, named) {
-        (true, Some(session)) => Some(session),
-        (true, None) => Some(client.session_for(tool).await?),
-        (false, _) => None,
-    };
+    let session = session_of(client, tool, named, &mut args).await?;
     used.clone_from(&session);
     if let Some(session) = &session {
         args.insert("session_id".to_owned(), json!(session));
@@ -105,7 +101,53 @@ async fn answer(
         return pack_call::replied(client, Some(&job), outcome).await;
     }
     let from = Source { tool: &tool.name, session: session.as_ref(), uri };
-    reply::success(client, from, outcome).await
+    let mut result = reply::success(client, from, outcome).await?;
+    result.content.extend(still_running(&tool.name, &result).map(ContentBlock::text));
+    Ok(result)
+}
+
+/// How to go on with a command that has not ended.
+fn still_running(tool: &str, result: &CallToolResult) -> Option<String> {
+    let state = result.structured_content.as_ref()?;
+    let is_running = tool == "session.exec" && state.get("running")? == true;
+    let id = is_running.then(|| state.get("exec_id")?.as_str())??;
+    let wait = json!({ "exec_id": id, "wait_s": WAIT_S });
+    Some(format!(
+        "The command still runs. session-show_exec {wait} waits for it and returns its output; \
+         session-kill_exec ends it."
+    ))
+}
+
+/// The session that a call is for: the named or the current one.
+async fn session_of(
+    client: &Client,
+    tool: &Tool,
+    named: Option<SessionId>,
+    args: &mut Map<String, Value>,
+) -> ApiResult<Option<SessionId>> {
+    match named {
+        None if tool.of_session => client.session_for(tool).await.map(Some),
+        None if takes_session(tool) => match client.current_session().await? {
+            Some(current) => client.still_there(current).await.map(Some),
+            None => Ok(None),
+        },
+        Some(session) if takes_session(tool) => Ok(Some(session)),
+        // A pack that is started takes it with its input.
+        Some(session) if tool.name == "pack.start" => {
+            if let Value::Object(input) = args.entry("input").or_insert_with(|| json!({})) {
+                input.entry(SESSION_ARGUMENT).or_insert(json!(session));
+            }
+            Ok(None)
+        }
+        Some(_) => {
+            let name = mcp_name(&tool.name);
+            let message =
+                format!("{SESSION_ARGUMENT}: {name} is not for one session; leave it out");
+            let error = ApiError::new(ErrorCode::InvalidInput, message);
+            Err(error.of_field(SESSION_ARGUMENT, Vec::new()))
+        }
+        None => Ok(None),
+    }
 }
 
 /// Names the current session in the input of the pack that `pack.start` starts.

@@ -37,6 +37,9 @@ const NOUNS: [&str; 12] = [
 const FOR_PEOPLE: [&str; 3] = ["control.take", "session.set_action_mode", "vision.answer"];
 /// Prefixes that some clients put before the names of our tools.
 const PREFIX: &str = "helmdeck__";
+/// Names without a noun that agents know from elsewhere, and whose noun is that of the desktop.
+const WITHOUT_NOUN: [&str; 4] =
+    ["assert_element_focused", "assert_text_visible", "await_visual_change", "compare_screenshots"];
 /// The argument that names a session.
 pub const SESSION_ARGUMENT: &str = "_session_id";
 /// The arguments of `session-create` that short listings show.
@@ -101,7 +104,11 @@ impl Catalogue {
         let mut entries: Vec<_> = entries.collect();
         entries.sort_by(|one, other| one.tool.name.cmp(&other.tool.name));
         let named = |entry: &Arc<Entry>| (normalised(&entry.tool.name), entry.clone());
-        let by_name = entries.iter().map(named).collect();
+        let mut by_name: HashMap<_, _> = entries.iter().map(named).collect();
+        for name in WITHOUT_NOUN {
+            let meant = by_name.get(&normalised(&format!("desktop.{name}"))).cloned();
+            by_name.extend(meant.map(|entry| (normalised(name), entry)));
+        }
         Self { entries, by_name }
     }
 
@@ -257,7 +264,7 @@ fn input_schema(tool: &Tool) -> JsonObject {
     let mut schema = portable(&whole);
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
         fields.retain(|name, _| name != "session_id" && !HIDDEN_ARGUMENTS.contains(&name.as_str()));
-        if tool.of_session {
+        if takes_session(tool) {
             fields.insert(SESSION_ARGUMENT.to_owned(), session_argument());
         }
     }
@@ -268,6 +275,11 @@ fn input_schema(tool: &Tool) -> JsonObject {
         schema.remove("required");
     }
     schema
+}
+
+/// Whether a call may be for a session: tools of one, and tools with a field for one.
+pub fn takes_session(tool: &Tool) -> bool {
+    tool.of_session || tool.schema().is_ok_and(|schema| schema.field("session_id").is_some())
 }
 
 fn session_argument() -> Value {

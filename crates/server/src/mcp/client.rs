@@ -1,17 +1,28 @@
 //! Who calls through the MCP door, and how.
 
+use std::time::Duration;
+
 use ::http::request::Parts;
 use helmdeck_sessions::Caller;
 use rmcp::{ErrorData, RoleServer, model::Implementation, service::RequestContext};
 
 use super::{legacy_tasks::EXTENSION_SINCE, profile::Profile};
-use crate::{App, public::Address, query, token::Claims, tool::Call};
+use crate::{
+    App,
+    public::Address,
+    query,
+    token::Claims,
+    tool::{Call, pack::WAIT_S},
+};
 
 /// The header with the MCP session of protocol versions before 2026-07-28.
 pub const SESSION_HEADER: &str = "mcp-session-id";
 
 /// The header that `helmdeck mcp` adds to what it passes on.
 pub const TRANSPORT_HEADER: &str = "x-helmdeck-transport";
+
+/// Clients without progress give up after a minute. Packs return a handle after the same time.
+const PATIENCE: Duration = Duration::from_secs(WAIT_S);
 
 /// The transport of 2024-11-05.
 const SSE: &str = "sse";
@@ -32,6 +43,8 @@ pub struct Client {
     /// Whether it declares the tasks extension, so that a reply may be a task.
     pub takes_tasks: bool,
     pub headers: ::http::HeaderMap,
+    /// How long it waits for a reply, unless it hears of progress.
+    pub patience: Option<Duration>,
     /// Why it has no model, if that is known.
     pub no_models: Option<String>,
 }
@@ -47,6 +60,8 @@ impl Client {
         let newest = context.protocol_version().is_some_and(|it| it.as_str() >= EXTENSION_SINCE);
         let declared = context.client_capabilities().is_some_and(|it| it.supports_tasks());
         client.takes_tasks = newest && declared;
+        let hears_progress = context.meta.get_progress_token().is_some();
+        client.patience = (!hears_progress).then_some(PATIENCE);
         Ok(client)
     }
 
@@ -72,6 +87,7 @@ impl Client {
             info: None,
             takes_tasks: false,
             headers: parts.headers.clone(),
+            patience: None,
             no_models: None,
         })
     }
@@ -90,7 +106,8 @@ impl Client {
 
     /// A call of a tool in the client's name.
     pub fn call(&self) -> Call {
-        Call::new(self.app.clone(), self.caller.clone(), self.claims.clone(), self.address())
+        let (app, caller, claims) = (self.app.clone(), self.caller.clone(), self.claims.clone());
+        Call::new(app, caller, claims, self.address()).within(self.patience)
     }
 
     /// What the client calls itself, for people.

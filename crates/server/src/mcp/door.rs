@@ -16,7 +16,7 @@ use rmcp::{
         SubscribeRequestParams, SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
         UpdateTaskParams,
     },
-    service::{NotificationContext, RequestContext, SubscriptionContext},
+    service::{NotificationContext, Peer, RequestContext, SubscriptionContext},
 };
 use serde_json::Map;
 use tokio::sync::mpsc;
@@ -50,6 +50,24 @@ struct Followed {
     changes: Option<mpsc::Sender<Change>>,
     tasks: Vec<AbortOnDropHandle<()>>,
     resources: HashMap<String, AbortOnDropHandle<()>>,
+}
+
+impl Followed {
+    /// Where to send changes for the client, which hears of lists from then on.
+    fn telling(&mut self, client: &Client, peer: Peer<RoleServer>) -> mpsc::Sender<Change> {
+        if let Some(changes) = &self.changes {
+            return changes.clone();
+        }
+        let (changes, waiting) = mpsc::channel(WAITING);
+        let telling = helmdeck_task::spawn(subscriptions::tell(peer, waiting));
+        self.tasks = vec![
+            AbortOnDropHandle::new(telling),
+            subscriptions::follow_list(client, Change::List, changes.clone()),
+            subscriptions::follow_tools(client, changes.clone()),
+        ];
+        self.changes = Some(changes.clone());
+        changes
+    }
 }
 
 impl Door {
@@ -117,15 +135,7 @@ impl ServerHandler for Door {
         let Some(client) = parts.and_then(|parts| Client::of_parts(&self.app, parts)) else {
             return;
         };
-        let (changes, waiting) = mpsc::channel(WAITING);
-        let telling = helmdeck_task::spawn(subscriptions::tell(context.peer.clone(), waiting));
-        let mut followed = self.followed.lock();
-        followed.tasks = vec![
-            AbortOnDropHandle::new(telling),
-            subscriptions::follow_list(&client, Change::List, changes.clone()),
-            subscriptions::follow_tools(&client, changes.clone()),
-        ];
-        followed.changes = Some(changes);
+        self.followed.lock().telling(&client, context.peer);
     }
 
     async fn list_tools(
@@ -256,7 +266,8 @@ impl ServerHandler for Door {
             return Err(ErrorData::invalid_params(message, None));
         }
         let mut followed = self.followed.lock();
-        let Some(changes) = followed.changes.clone() else { return Ok(()) };
+        // A client may follow a resource before it says that it is initialized.
+        let changes = followed.telling(&client, context.peer);
         if followed.resources.len() >= subscriptions::MOST {
             let message = format!("at most {} subscriptions: end one first", subscriptions::MOST);
             return Err(ErrorData::invalid_params(message, None));

@@ -16,6 +16,9 @@ or desktop-*. Prefer browser-* where a page element can be named.
 Chaining: pass ids, refs and paths from one reply to the next call unchanged. Refs of a snapshot are \
 valid until the page changes.
 
+Pictures come with an id: pass it as `shot`, with coordinates of that picture. Without `shot`, coordinates \
+are pixels of the whole screen: divide those of a smaller picture by its scale.
+
 Freshness: pages and screens change; take a new snapshot or screenshot after acting, before deciding.
 
 Errors: a failed call says `code: what to do`. Fix the named field; do not repeat an unchanged call. \

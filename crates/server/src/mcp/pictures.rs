@@ -8,6 +8,7 @@ use helmdeck_wire::{
     artifact::ArtifactKey,
     job::{Job, JobArtifact, JobState},
     observe::ObservedPicture,
+    vendor_size::Vendor,
 };
 use rmcp::model::{ContentBlock, Resource};
 use serde_json::{Map, Value, json};
@@ -26,8 +27,21 @@ const MOST_LINKS: usize = 20;
 /// Pictures that vendors accept.
 const FORMATS: [&str; 4] = ["image/gif", "image/jpeg", "image/png", "image/webp"];
 
-/// The vendor with the strictest limits: no model scales down what fits its models.
-const STRICTEST: &str = "anthropic";
+/// Clients whose models are of one vendor, by a part of their names.
+const VENDORS: [(&str, Vendor); 4] = [
+    ("chatgpt", Vendor::Openai),
+    ("codex", Vendor::Openai),
+    ("gemini-cli", Vendor::Gemini),
+    ("openai", Vendor::Openai),
+];
+
+/// The vendor whose models see the pictures. For a client that may have any model, it is the one with the
+/// strictest limits: no model scales down what fits its models.
+fn vendor(client: Option<&str>) -> Vendor {
+    let name = client.unwrap_or_default().to_ascii_lowercase();
+    let known = VENDORS.iter().find(|(part, _)| name.contains(part));
+    known.map_or(Vendor::Anthropic, |(_, vendor)| *vendor)
+}
 
 /// Calls a tool; pictures come in a size that model vendors accept, unless the caller chose one.
 pub async fn call(
@@ -36,14 +50,15 @@ pub async fn call(
     mut args: Map<String, Value>,
 ) -> ApiResult<Outcome> {
     let schema = tool.schema()?;
+    let vendor = vendor(client.info.as_ref().map(|info| info.name.as_str()));
     let may_choose = |args: &Map<String, Value>, field: &str| {
         schema.field(field).is_some() && args.get(field).is_none_or(Value::is_null)
     };
     if may_choose(&args, "max_width") && may_choose(&args, "for") {
-        args.insert("for".to_owned(), json!(STRICTEST));
+        args.insert("for".to_owned(), json!(vendor));
     }
     if args.contains_key("observe") && may_choose(&args, "observe_for") {
-        args.insert("observe_for".to_owned(), json!(STRICTEST));
+        args.insert("observe_for".to_owned(), json!(vendor));
     }
     let lossy = may_choose(&args, "format") && tool.nature.effect == Effect::ReadOnly;
     let outcome = tool.call(client.call(), args.clone()).await?;
@@ -181,6 +196,20 @@ mod tests {
 
     fn object(value: Value) -> Map<String, Value> {
         value.as_object().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn pictures_fit_the_models_of_the_client_or_of_every_vendor() {
+        for (name, wanted) in [
+            ("gemini-cli-mcp-client", Vendor::Gemini),
+            ("codex-mcp-client", Vendor::Openai),
+            ("ChatGPT", Vendor::Openai),
+            ("claude-code", Vendor::Anthropic),
+            ("openclaw-bundle-mcp", Vendor::Anthropic),
+        ] {
+            assert_eq!(vendor(Some(name)), wanted, "{name}");
+        }
+        assert_eq!(vendor(None), Vendor::Anthropic);
     }
 
     #[test]

@@ -46,8 +46,18 @@ const CORE: [&str; 9] = [
     "session.exec",
 ];
 
-const CODE: [&str; 4] =
-    ["browser.navigate", "browser.screenshot", "browser.console", "forward.add"];
+const CODE: [&str; 8] = [
+    "browser.console",
+    "browser.navigate",
+    "browser.screenshot",
+    "forward.add",
+    "session.exec",
+    "session.kill_exec",
+    "session.list_execs",
+    "session.show_exec",
+];
+/// The nouns of tools and packs for programs and files.
+const CODE_NOUNS: [&str; 7] = ["cmd", "file", "fs", "git", "node", "python", "repo"];
 
 impl Profile {
     /// All of them.
@@ -76,9 +86,9 @@ impl Profile {
             || match self {
                 Self::All => true,
                 Self::Core => CORE.contains(&name),
-                Self::Browser => noun == "browser" || name == "file.read",
-                Self::Desktop => noun == "desktop",
-                Self::Code => noun == "file" || CODE.contains(&name) || name.contains("exec"),
+                Self::Browser => ["browser", "web"].contains(&noun) || name == "file.read",
+                Self::Desktop => ["desktop", "vision"].contains(&noun),
+                Self::Code => CODE_NOUNS.contains(&noun) || CODE.contains(&name),
             }
     }
 

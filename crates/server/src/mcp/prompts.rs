@@ -77,7 +77,7 @@ pub fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult
         let names: Vec<_> = JOBS.iter().map(|job| job.name).collect();
         ErrorData::invalid_params(format!("unknown prompt: use {}", names.join(", ")), None)
     })?;
-    let mut text = job.text.to_owned();
+    let mut values = Vec::new();
     for (name, _, required) in job.arguments {
         let given = arguments.and_then(|arguments| arguments.get(*name));
         let given = given.and_then(|value| match value {
@@ -88,12 +88,35 @@ pub fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult
         if *required && given.is_none() {
             return Err(ErrorData::invalid_params(format!("the argument {name} is missing"), None));
         }
-        text =
-            text.replace(&format!("{{{name}}}"), given.as_deref().unwrap_or("what is it about?"));
+        values.push((*name, given.unwrap_or_else(|| "what is it about?".to_owned())));
     }
+    let text = filled_in(job.text, &values);
     let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
     result.description = Some(job.doc.to_owned());
     Ok(result)
+}
+
+/// A text with values for its placeholders. Placeholders within values stay as they are.
+fn filled_in(text: &str, values: &[(&str, String)]) -> String {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        filled.push_str(before);
+        let found = values
+            .iter()
+            .find_map(|(name, value)| Some((value, after.strip_prefix(name)?.strip_prefix('}')?)));
+        match found {
+            Some((value, after)) => {
+                filled.push_str(value);
+                rest = after;
+            }
+            None => {
+                filled.push('{');
+                rest = after;
+            }
+        }
+    }
+    filled + rest
 }
 
 #[cfg(test)]
@@ -105,7 +128,8 @@ mod tests {
         let arguments = serde_json::json!({ "url": "https://x.test/{question}" });
         let prompt = get("scrape-page", arguments.as_object()).unwrap();
         let text = serde_json::to_string(&prompt.messages).unwrap();
-        assert!(text.contains("https://x.test/") && text.contains("what is it about?"));
+        assert!(text.contains("Read https://x.test/{question} in"), "an argument stays: {text}");
+        assert!(text.contains("answer: what is it about?"), "{text}");
         assert!(get("scrape-page", None).is_err());
         assert!(get("nothing", None).is_err());
     }

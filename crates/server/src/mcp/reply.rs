@@ -237,6 +237,14 @@ fn too_large(client: &Client, uri: Option<&str>) -> CallToolResult {
 fn facts(outcome: &Outcome) -> String {
     let fact = |name: &str| outcome.headers.get(name).and_then(|value| value.to_str().ok());
     let mut facts = Vec::new();
+    if let Some(id) = fact(header::ID) {
+        let line =
+            "pass it as `shot` with coordinates of this picture, or to compare the screen with it.";
+        facts.push(format!("Its id is {id}: {line}"));
+    }
+    if fact(header::SETTLED) == Some("false") {
+        facts.push("The screen did not become quiet in time.".to_owned());
+    }
     if let Some(size) = fact(header::SIZE) {
         facts.push(format!("{size} pixels."));
     }
@@ -244,7 +252,8 @@ fn facts(outcome: &Outcome) -> String {
         facts.push(format!("The top left corner is at {origin} of the screen."));
     }
     if let Some(scale) = fact(header::SCALE).filter(|scale| *scale != "1") {
-        facts.push(format!("Divide coordinates by {scale} to get those of the screen."));
+        let without = if fact(header::ID).is_some() { "Without `shot`, divide" } else { "Divide" };
+        facts.push(format!("{without} coordinates by {scale} to get those of the screen."));
     }
     if let Some(marks) = fact(header::MARKS) {
         facts.push(format!("The marks, from number 1, are on: {marks}"));

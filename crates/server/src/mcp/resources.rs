@@ -1,6 +1,6 @@
 //! What MCP clients can read without calling a tool.
 
-use ::http::HeaderValue;
+use ::http::{HeaderValue, StatusCode};
 use axum::body::Body;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use helmdeck_wire::{ErrorCode, Scope, SessionId, artifact::ArtifactKey, session::Mode};
@@ -152,9 +152,10 @@ pub async fn read(client: &Client, uri: &str) -> Result<ReadResourceResult, Erro
         Err(error) => {
             let data = serde_json::to_value(error.body()).ok();
             let message = format!("{}: {}", error.code, error.message);
-            Err(match crate::error::status(error.code).is_server_error() {
-                true => ErrorData::internal_error(message, data),
-                false => ErrorData::resource_not_found(message, data),
+            Err(match crate::error::status(error.code) {
+                StatusCode::NOT_FOUND => ErrorData::resource_not_found(message, data),
+                status if status.is_server_error() => ErrorData::internal_error(message, data),
+                _ => ErrorData::invalid_params(message, data),
             })
         }
     }

@@ -4,7 +4,7 @@ use super::{
     catalogue::{Catalogue, mcp_name},
     client::Client,
 };
-use crate::tool::{Nature, Style, Substrate};
+use crate::tool::{Nature, Style, Substrate, Surface};
 
 /// The guide, for models and people.
 pub fn markdown(client: &Client) -> String {
@@ -50,9 +50,28 @@ fn substrate(nature: Nature) -> &'static str {
 }
 
 fn seen(nature: Nature) -> &'static str {
-    match nature.substrate {
-        Substrate::Browser => "in a desktop session",
-        Substrate::Desktop => "yes",
-        Substrate::Server | Substrate::Sandbox => "no",
+    match (nature.surface, nature.substrate) {
+        (Surface::Visible, _) => "yes",
+        (Surface::Both, _) => "in a desktop session",
+        (Surface::Headless, Substrate::Browser) => "only with `_session_id` of a desktop session",
+        (Surface::Headless, _) => "no",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use helmdeck_packs::{SessionNeed, built_in};
+
+    use super::*;
+
+    #[test]
+    fn a_pack_with_a_new_session_for_each_call_is_not_said_to_be_visible() {
+        let is_new = |need| matches!(need, SessionNeed::OneShot(_) | SessionNeed::Private(_));
+        for pack in built_in().iter().filter(|pack| is_new(pack.needs.session)) {
+            let nature = pack.nature;
+            assert_eq!(nature.surface, Surface::Headless, "{}", pack.name);
+            assert!(!nature.whereabouts().contains("VISIBLE"), "{}", pack.name);
+            assert!(["no", "only with"].iter().any(|no| seen(nature).starts_with(no)));
+        }
     }
 }

@@ -84,7 +84,7 @@ pub async fn exec(call: Call, exec: Exec) -> ApiResult<Outcome> {
     }
     let background = exec.background;
     let mut running = session.exec(&call.caller, exec).await?;
-    let Call { app, caller, .. } = call;
+    let Call { app, caller, patience, .. } = call;
     if stream {
         let (exec, output) = (running.id().clone(), running.stream().await?);
         let running = Some(running);
@@ -93,12 +93,22 @@ pub async fn exec(call: Call, exec: Exec) -> ApiResult<Outcome> {
     if !background {
         tokio::select! {
             state = running.ended() => return Outcome::json(&state?),
+            // The client hears how to go on before it gives up.
+            () = lose_patience(&app, patience) => {}
             // When the server stops, the next one takes over.
             () = app.closing.cancelled() => {}
         }
     }
     running.leave();
     Outcome::json(&running.state().await?)
+}
+
+/// Waits for as long as a client does that gives up.
+async fn lose_patience(app: &App, patience: Option<Duration>) {
+    match patience {
+        Some(patience) => app.clock.sleep_until(app.clock.now() + patience).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The commands of one of the caller's sessions.

@@ -29,7 +29,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Events that wait for a slow client. Later steps are only in the result.
 const WAITING_EVENTS: usize = 256;
 
-/// Reach a goal on the desktop with a model: look, act and observe, until the goal is verified.
+/// Reach a goal on the desktop with a model: look, act and observe, until the goal is verified. This may
+/// take many minutes: begin with `vision.start` if the client gives up earlier.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VisionAct {

@@ -120,6 +120,38 @@ async fn named_current_sessions_are_apart_and_shared_by_name() {
 }
 
 #[tokio::test]
+async fn a_tool_with_a_field_for_a_session_uses_the_current_or_the_named_one() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    let tools = client.tools().await;
+    let tool = tools.iter().find(|tool| tool["name"] == "egress-test").unwrap();
+    assert!(tool["inputSchema"]["properties"]["_session_id"].is_object(), "{tool}");
+    let target = json!({ "url": "https://example.test" });
+    assert_eq!(client.ok("egress-test", target.clone()).await.get("_session_id"), None);
+
+    let proxy = json!({ "server": "http://10.1.2.3:3128" });
+    let with_proxy = session_of(&client.ok("session-create", json!({ "proxy": proxy })).await);
+    let tested = client.ok("egress-test", target.clone()).await;
+    assert_eq!(session_of(&tested), with_proxy);
+    assert!(tested.to_string().contains("10.1.2.3"), "the session's proxy is tested: {tested}");
+    client.ok("session-create", json!({})).await;
+    let named = json!({ "url": "https://example.test", "_session_id": with_proxy });
+    assert_eq!(session_of(&client.ok("egress-test", named).await), with_proxy);
+}
+
+#[tokio::test]
+async fn a_session_is_refused_where_it_means_nothing() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    let session = session_of(&client.ok("session-create", json!({})).await);
+    let error = client.error("session-list", json!({ "_session_id": session })).await;
+    assert_eq!(
+        (&error["error"], &error["field"]),
+        (&json!("invalid_input"), &json!("_session_id"))
+    );
+}
+
+#[tokio::test]
 async fn an_ended_current_session_is_reported_once_and_then_replaced() {
     let server = FakeServer::start().await;
     let client = modern(&server, "ann");

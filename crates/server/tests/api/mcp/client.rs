@@ -23,6 +23,8 @@ pub struct McpClient {
     pub session: Option<String>,
     /// What it declares with each request.
     capabilities: Value,
+    /// What it calls itself.
+    name: &'static str,
 }
 
 /// What came back: its messages, whether JSON or a stream of events.
@@ -36,7 +38,12 @@ pub struct Reply {
 impl McpClient {
     pub fn modern(address: SocketAddr, token: String) -> Self {
         let (path, capabilities) = ("/mcp".to_owned(), json!({}));
-        Self { address, token, path, version: MODERN, session: None, capabilities }
+        Self { address, token, path, version: MODERN, session: None, capabilities, name: "test" }
+    }
+
+    /// The same client under another name.
+    pub fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
     }
 
     /// The same client, which declares the tasks extension.
@@ -47,6 +54,14 @@ impl McpClient {
 
     /// A client of the older protocol versions, after its handshake.
     pub async fn legacy(address: SocketAddr, token: String) -> Self {
+        let client = Self::greeted(address, token).await;
+        let done = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(client.post(&done, &[]).await.status, StatusCode::ACCEPTED);
+        client
+    }
+
+    /// The same before it has said that it is initialized.
+    pub async fn greeted(address: SocketAddr, token: String) -> Self {
         let mut client = Self { version: LEGACY, ..Self::modern(address, token) };
         let params = json!({
             "protocolVersion": LEGACY, "capabilities": {},
@@ -55,8 +70,6 @@ impl McpClient {
         let reply = client.request("initialize", params).await;
         assert_eq!(reply.result()["protocolVersion"], LEGACY);
         client.session = Some(reply.headers["mcp-session-id"].to_str().unwrap().to_owned());
-        let done = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        assert_eq!(client.post(&done, &[]).await.status, StatusCode::ACCEPTED);
         client
     }
 
@@ -68,7 +81,7 @@ impl McpClient {
         if self.version == MODERN {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": MODERN,
-                "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+                "io.modelcontextprotocol/clientInfo": { "name": self.name, "version": "1" },
                 "io.modelcontextprotocol/clientCapabilities": self.capabilities,
             });
         }

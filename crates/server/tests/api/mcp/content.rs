@@ -1,9 +1,10 @@
 //! What replies and resources contain.
 
 use helmdeck_testkit::fake::FakeServer;
+use http::Method;
 use serde_json::json;
 
-use super::{legacy, modern, session_of};
+use super::{client::McpClient, legacy, modern, session_of};
 
 #[tokio::test]
 async fn an_observed_picture_is_seen_in_the_size_that_models_see() {
@@ -41,6 +42,62 @@ async fn an_observed_picture_is_seen_in_the_size_that_models_see() {
     let own = json!({ "x": 1, "y": 2, "observe": "auto", "observe_for": "openai" });
     client.ok("desktop-click", own).await;
     assert_eq!(guest.bodies("click")[2]["observe_for"], "openai");
+}
+
+#[tokio::test]
+async fn the_id_of_a_screenshot_reaches_the_tools_that_compare_with_it() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    let session = session_of(&client.ok("session-create", json!({ "mode": "desktop" })).await);
+    let seen = client.call("desktop-screenshot", json!({})).await;
+    let facts = seen["content"][1]["text"].as_str().unwrap();
+    let (_, id) = facts.split_once("Its id is ").unwrap_or_else(|| panic!("{facts}"));
+    let id = id.split(':').next().unwrap();
+    assert!(facts.contains("Without `shot`, divide coordinates by 0.1 "), "{facts}");
+    for name in ["desktop-await_visual_change", "await_visual_change", "compare_screenshots"] {
+        client.ok(name, json!({ "shot": id })).await;
+        let asked = server.runtime.guest(&session).bodies("verify").last().cloned().unwrap();
+        assert_eq!(asked["all"][0]["shot"], id, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn pictures_have_the_size_that_models_of_the_client_see() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    let session = session_of(&client.ok("session-create", json!({ "mode": "desktop" })).await);
+    let guest = server.runtime.guest(&session);
+    for (name, vendor) in [("test", "anthropic"), ("gemini-cli-mcp-client", "gemini")] {
+        let named = modern(&server, "ann").named(name);
+        let shown = named.call("desktop-screenshot", json!({ "_session_id": session })).await;
+        assert_eq!(shown["content"][0]["type"], "image", "{shown}");
+        assert_eq!(guest.bodies("screenshot").last().unwrap()["for"], vendor, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn only_a_resource_that_does_not_exist_is_not_found() {
+    let server = FakeServer::start().await;
+    let client = legacy(&server, "ann").await;
+    let session = session_of(&client.ok("session-create", json!({})).await);
+    let large = "x".repeat((8 << 20) + 1);
+    let path = format!("/api/v1/sessions/{session}/files/large.txt");
+    let owner = server.client("ann", "sessions:*");
+    owner.send(Method::PUT, &path, &[], large.into()).await.expect(201);
+    let artifact = "helmdeck://artifacts/upload/1-none.txt".to_owned();
+    for (uri, code) in [
+        (format!("helmdeck://sessions/{session}/files/missing.txt"), -32002),
+        ("helmdeck://sessions/none".to_owned(), -32002),
+        (format!("helmdeck://sessions/{session}/files/large.txt"), -32602),
+        (format!("helmdeck://sessions/{session}/files/a%00b"), -32602),
+    ] {
+        let read = client.request("resources/read", json!({ "uri": uri })).await;
+        assert_eq!(read.error()["code"], code, "{uri}: {}", read.text);
+    }
+    let token = server.token("ann", "sessions:read");
+    let reader = McpClient::legacy(server.address, token).await;
+    let refused = reader.request("resources/read", json!({ "uri": artifact })).await;
+    assert_eq!(refused.error()["code"], -32602, "{}", refused.text);
 }
 
 #[tokio::test]

@@ -90,6 +90,40 @@ async fn a_call_without_progress_keeps_its_connection_alive_until_the_answer() {
 }
 
 #[tokio::test]
+async fn a_command_is_answered_while_it_runs_before_a_client_without_progress_gives_up() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    let session = session_of(&client.ok("session-create", json!({})).await);
+    let guest = server.runtime.guest(&session);
+    let call = json!({ "name": "session-exec", "arguments": { "command": ["sleep", "99"] } });
+    let headers = [("mcp-method", "tools/call"), ("mcp-name", "session-exec")];
+    let past_patience = async |started: usize| {
+        helmdeck_testkit::eventually(SOON, async || {
+            (guest.started().len() == started).then_some(())
+        })
+        .await;
+        for _ in 0..4 {
+            server.clock.advance(SILENCE);
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    let (answer, ()) = tokio::join!(client.request("tools/call", call.clone()), past_patience(1));
+    let answer = answer.result();
+    let state = &answer["structuredContent"];
+    assert_eq!((&state["running"], &state["exec_id"]), (&json!(true), &json!("exec-sleep")));
+    let told = answer["content"].to_string();
+    assert!(told.contains("session-show_exec") && told.contains("session-kill_exec"), "{told}");
+
+    // A client that hears of progress waits.
+    let body = stateless(call, Some("p"));
+    let (_, _, mut stream) = client.open(Method::POST, Some(&body), &headers).await;
+    past_patience(2).await;
+    let mut read = String::new();
+    read_until(&mut stream, &mut read, "session-exec has been running").await;
+    assert!(!read.contains("structuredContent"), "{read}");
+}
+
+#[tokio::test]
 async fn hanging_up_on_a_connection_that_was_kept_alive_cancels_the_call() {
     let server = FakeServer::start().await;
     let client = modern(&server, "ann");

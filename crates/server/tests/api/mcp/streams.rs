@@ -62,6 +62,17 @@ async fn an_older_client_hears_of_sessions_and_of_screens_that_it_follows() {
 }
 
 #[tokio::test]
+async fn a_resource_that_is_followed_before_the_client_is_initialized_tells_of_changes() {
+    let server = FakeServer::start().await;
+    let client = McpClient::greeted(server.address, server.token("ann", "sessions:*")).await;
+    let uri = json!({ "uri": "helmdeck://sessions" });
+    client.request("resources/subscribe", uri).await.result();
+    let (_, _, mut stream) = client.open(Method::GET, None, &[]).await;
+    client.ok("session-create", json!({})).await;
+    until(&mut stream, &mut String::new(), "notifications/resources/updated").await;
+}
+
+#[tokio::test]
 async fn a_stateless_client_listens_for_what_it_asked_for() {
     let server = FakeServer::start().await;
     let client = modern(&server, "ann");

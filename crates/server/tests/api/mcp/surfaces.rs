@@ -72,6 +72,9 @@ async fn descriptions_lead_to_the_tool_of_the_surface() {
         ("core", watched, "desktop-click"),
         ("desktop", watched, "desktop-click"),
         ("browser", watched, "browser-click"),
+        // Not a pack with a browser that nobody sees.
+        ("all", "take a screenshot of a page so I can watch", "desktop-screenshot"),
+        ("browser", "take a screenshot of a page so I can watch", "browser-screenshot"),
         ("all", "type my name and show me", "desktop-type"),
         ("all", "scrape the page as markdown", "web-scrape"),
         ("all", "extract the prices of a list", "browser-extract"),

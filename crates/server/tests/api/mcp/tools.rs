@@ -8,6 +8,73 @@ use serde_json::{Value, json};
 
 use super::{modern, session_of};
 
+/// Packs that nobody sees, unless they are called in a desktop session.
+const IN_NEW_BROWSER: [&str; 5] =
+    ["browser-interact", "browser-screenshot_url", "web-scrape", "web-scrape_spa", "web-test"];
+
+/// Tools whose sample call may fail: the listed schema leaves out what their input must be, or they need what
+/// another call made, a file, a key or another server.
+const MAY_FAIL: [&str; 58] = [
+    "artifact-get",
+    "artifact-verify_manifest",
+    "av-validate",
+    "browser-click",
+    "browser-hover",
+    "browser-interact",
+    "browser-screenshot_url",
+    "browser-select",
+    "browser-type",
+    "browser-upload",
+    "cmd-run",
+    "desktop-await_visual_change",
+    "desktop-click",
+    "desktop-compare_screenshots",
+    "desktop-double_click",
+    "desktop-focus",
+    "desktop-modifier_click",
+    "desktop-mouse_move",
+    "desktop-triple_click",
+    "doc-ocr",
+    "doc-parse",
+    "email-send",
+    "extension-add",
+    "file-write",
+    "forward-add",
+    "fs-delete",
+    "fs-list",
+    "fs-patch",
+    "fs-read",
+    "fs-write",
+    "git-commit",
+    "git-diff",
+    "git-log",
+    "github-create_issue",
+    "github-create_pr",
+    "github-create_release",
+    "github-get_issue",
+    "github-list_issues",
+    "github-list_prs",
+    "github-post_comment",
+    "github-search",
+    "http-fetch",
+    "job-cancel",
+    "job-rerun",
+    "job-show",
+    "node-run",
+    "pack-result",
+    "pack-show",
+    "pack-start",
+    "pack-status",
+    "python-run",
+    "repo-fetch",
+    "repo-map",
+    "repo-push",
+    "session-show_ended",
+    "session-show_exec",
+    "web-scrape",
+    "web-scrape_spa",
+];
+
 fn names(tools: &[Value]) -> Vec<&str> {
     tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
 }
@@ -42,6 +109,25 @@ async fn profiles_list_less_and_call_everything() {
         client.ok("desktop-cursor_position", json!({})).await;
         let call = json!({ "name": "desktop-windows", "arguments": {} });
         client.ok("tool-call", call).await;
+    }
+}
+
+#[tokio::test]
+async fn profiles_list_the_packs_of_their_work() {
+    let server = FakeServer::start().await;
+    for (profile, listed, others) in [
+        ("browser", ["web-scrape", "browser-interact"], ["fs-read", "desktop-click"]),
+        ("desktop", ["desktop-click", "desktop-run_app_and_screenshot"], ["web-scrape", "cmd-run"]),
+        ("code", ["cmd-run", "repo-fetch"], ["browser-execute", "web-scrape"]),
+        ("code", ["fs-read", "session-show_exec"], ["desktop-click", "session-list"]),
+        ("code", ["git-diff", "python-run"], ["browser-click", "vision-act"]),
+        ("core", ["session-exec", "desktop-click"], ["cmd-run", "web-scrape"]),
+    ] {
+        let client = modern(&server, profile).at(&format!("/mcp?profile={profile}"));
+        let tools = client.tools().await;
+        let named = names(&tools);
+        assert!(listed.iter().all(|name| named.contains(name)), "{profile}: {named:?}");
+        assert!(!others.iter().any(|name| named.contains(name)), "{profile}: {named:?}");
     }
 }
 
@@ -91,7 +177,7 @@ async fn replies_match_the_listed_output_schemas() {
     let server = FakeServer::start().await;
     let client = modern(&server, "ann");
     client.ok("session-create", json!({ "mode": "desktop" })).await;
-    let mut checked = Vec::new();
+    let mut failed = Vec::new();
     for tool in client.tools().await {
         let (name, input) = (tool["name"].as_str().unwrap(), &tool["inputSchema"]);
         let Some(output) = tool.get("outputSchema").filter(|_| name != "session-end") else {
@@ -99,14 +185,17 @@ async fn replies_match_the_listed_output_schemas() {
         };
         let result = client.call(name, sample(input, input)).await;
         if result["isError"] == true {
+            let code = &result["_meta"]["error"]["error"];
+            if !MAY_FAIL.contains(&name) {
+                failed.push(format!("{name}: {code}"));
+            }
             continue;
         }
         let schema = Schema::new(output.clone()).unwrap();
         let reply = &result["structuredContent"];
         schema.check(reply).unwrap_or_else(|wrong| panic!("{name}: {wrong}: {reply}"));
-        checked.push(name.to_owned());
     }
-    assert!(checked.len() > 40, "only {checked:?}");
+    assert!(failed.is_empty(), "{failed:#?}");
 }
 
 #[tokio::test]
@@ -199,8 +288,15 @@ async fn every_tool_says_where_it_works_and_what_it_changes() {
         if name.starts_with("desktop-") && !["desktop-vnc_url"].contains(&name) {
             assert!(text.contains("VISIBLE") && label == "linux", "{name}: {label} {text}");
         }
-        if name.starts_with("browser-") {
+        if IN_NEW_BROWSER.contains(&name) {
+            assert!(
+                text.contains("new HEADLESS Chromium") && !text.contains("VISIBLE in"),
+                "{name}"
+            );
+        } else if name.starts_with("browser-") {
             assert!(text.contains("HEADLESS") && text.contains("VISIBLE"), "{name}: {text}");
+        }
+        if name.starts_with("browser-") {
             assert_eq!(label, "browser", "{name}");
         }
         let by_name = ["desktop-find", "desktop-tree", "desktop-verify", "desktop-windows"];
