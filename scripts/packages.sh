@@ -61,6 +61,8 @@ test    python3-venv               installs schemathesis outside the system
 test    tigervnc-viewer            a third-party viewer
 test    x11-utils                  sets an accessibility bus on a display
 test    mousepad                   a GTK program to type into
+test    python3-gi                 the GTK program of cargo xtask effects
+test    gir1.2-gtk-3.0             its toolkit
 test    nginx-light                a documented proxy in front of the server
 test    caddy                      another documented proxy
 test    openssl                    creates the certificate of the proxy tests
@@ -70,8 +72,6 @@ test    procps                     ps and kill, to check that no process is left
 test    universal-ctags            the reference of repo.map: cargo xtask repo-map
 fresh   debootstrap                creates the systems of cargo xtask fresh
 fresh   debian-archive-keyring     the keys of its packages
-corpus  python3-gi                 the GTK program of cargo xtask effects
-corpus  gir1.2-gtk-3.0             its toolkit
 corpus  libreoffice-writer         a large program, with text
 corpus  libreoffice-calc           the same, with cells
 corpus  libreoffice-gtk3           tells what is in its windows

@@ -62,6 +62,7 @@ BEYOND_SCHEMA = [
     (None, "invalid_coordinates", "x", "an action has a position or a target"),
     (None, "invalid_coordinates", "y", "an action has a position or a target"),
     (None, "invalid_input", "target", "an action has a position or a target, not both"),
+    (None, "invalid_input", "end_target", "a drag has a position or a target for its end, and no path beside it"),
     (None, "missing_selector", "selector", "an action has a selector or a target"),
     (None, "invalid_geometry", "geometry", "a screen has a least and a greatest size"),
     (None, "invalid_input", "cpu_limit", "a session has at most the cores of the machine"),

@@ -56,6 +56,12 @@ pub struct Options {
     pub goals: Option<usize>,
 }
 
+/// The pages and programs of the cases, which decide what an action does.
+pub fn sources() -> Vec<&'static str> {
+    let programs = stage::PROGRAMS.into_iter().map(|(_, text)| text);
+    site::sources().into_iter().chain(programs).collect()
+}
+
 /// Runs what the arguments say.
 pub fn run(args: &[OsString]) -> ExitCode {
     let Some(options) = parse(args) else {

@@ -29,6 +29,11 @@ const CLICKED: &str = "/log?clicked&";
 /// How long slow answers take.
 const SLOW: Duration = Duration::from_millis(300);
 
+/// What the pages are made of.
+pub(super) fn sources() -> Vec<&'static str> {
+    [CSS, SCRIPT, INNER_CSS, INNER].into_iter().chain(KINDS).collect()
+}
+
 /// A running site. The second one has another origin, for frames.
 pub struct Pages {
     site: Site,

@@ -23,6 +23,10 @@ const OFFICE: &str = include_str!("../../effects/office.py");
 /// Prints the state of LibreOffice, or opens a document.
 pub(super) const ASK_OFFICE: &str = "/usr/bin/python3 /workspace/office.py";
 
+/// The programs that cases start.
+pub(super) const PROGRAMS: [(&str, &str); 3] =
+    [("program.py", PROGRAM), ("terminal.sh", TERMINAL), ("office.py", OFFICE)];
+
 /// What a case came to.
 pub struct Outcome {
     /// The reply of the action.
@@ -51,9 +55,7 @@ impl<'a> Stage<'a> {
     pub async fn open(testbed: &'a Testbed) -> Self {
         let spec = json!({ "mode": "desktop", "geometry": "1280x800", "idle_timeout_s": 0 });
         let desk = Desk::create(&testbed.client, &spec).await;
-        for (name, text) in
-            [("program.py", PROGRAM), ("terminal.sh", TERMINAL), ("office.py", OFFICE)]
-        {
+        for (name, text) in PROGRAMS {
             let command = format!("cat > /workspace/{name}");
             desk.exec(json!({ "command": command, "stdin": text })).await;
         }

@@ -120,7 +120,6 @@ fn surface(stacked: StackedWindow) -> Surface {
         focused: facts.focused,
         popup,
         panel,
-        // It does not talk to the accessibility bus.
         opaque: panel,
         ..TreeWindow::default()
     };

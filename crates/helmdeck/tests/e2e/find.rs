@@ -110,6 +110,23 @@ async fn a_form_and_the_browsers_toolbar_are_used_by_name_alone() {
     });
     let hit = desk.act("mouse_move", right).await["hit"].clone();
     assert_eq!((&hit["selector"], &hit["element"]), (&json!("#t"), &json!("input")), "{hit}");
+    expected_of_pages_and_keys(&desk).await;
+    pointed_out_on_pictures(&desk, &hit["rect"]).await;
+    let radio = json!({ "target": { "role": "radio" } });
+    let several = desk.ask("click", radio).await.expect(409).json();
+    assert_eq!(
+        (&several["error"], &several["field"]),
+        (&json!("target_ambiguous"), &json!("target"))
+    );
+    assert_eq!(several["allowed"].as_array().map(Vec::len), Some(2), "{several}");
+    // A drag from one element to another.
+    let listen = "addEventListener('mouseup', (event) => window.up = event.target.id)";
+    desk.browser("execute", json!({ "script": listen })).await.expect(200);
+    let field = |name: &str| json!({ "role": "textbox", "name": name });
+    let drag = json!({ "target": field("Full name"), "end_target": field("E-mail") });
+    let dragged = desk.act("drag", drag).await;
+    let up = desk.browser("execute", json!({ "script": "window.up" })).await.expect(200).json();
+    assert_eq!(up["result"], "m", "{dragged}");
 
     let missing = desk.ask("click", json!({ "target": { "name": "Create acount" } })).await;
     let missing = missing.expect(404).json();
@@ -131,6 +148,54 @@ async fn a_form_and_the_browsers_toolbar_are_used_by_name_alone() {
         (tabs["tabs"].as_array().unwrap().len() == 2).then_some(())
     };
     eventually(PATIENCE, two).await.expect("another tab");
+}
+
+/// Expectations of actions that have no point.
+async fn expected_of_pages_and_keys(desk: &Desk<'_>) {
+    let mail = json!({ "target": { "name": "E-mail" }, "text": "ada@example.org" });
+    let with = |mut body: Value, expect: Value| {
+        body["expect"] = expect;
+        body
+    };
+    // The window of a page is known by its title.
+    let wrong = with(mail.clone(), json!({ "window": "Sign in" }));
+    let refused = desk.browser("type", wrong).await.expect_error(409, "expectation_failed");
+    assert!(refused.contains("window is \"Sign up\", not \"Sign in\""), "{refused}");
+    let right = json!({ "window": "Sign up", "role": "textbox", "enabled": true });
+    desk.browser("type", with(mail, right)).await.expect(200);
+    // Keys go to what has the focus.
+    let elsewhere = with(json!({ "text": "?" }), json!({ "name": "Password" }));
+    desk.ask("type", elsewhere).await.expect_error(409, "expectation_failed");
+    let tab = with(json!({ "keys": "Tab", "hit": true }), json!({ "name": "E-mail" }));
+    let pressed = desk.act("key", tab).await;
+    assert_eq!(pressed["hit"]["name"], "E-mail", "{pressed}");
+    let pressed = desk.browser("press", json!({ "keys": "Shift+Tab", "hit": true })).await;
+    let pressed = pressed.expect(200).json();
+    assert_eq!(pressed["hit"]["name"], "Password", "{pressed}");
+}
+
+/// An element on a scaled picture, by its place and by its mark.
+async fn pointed_out_on_pictures(desk: &Desk<'_>, rect: &Value) {
+    let scaled =
+        desk.ask("screenshot", json!({ "max_width": 640, "marks": true })).await.expect(200);
+    let header = |name: &str| scaled.headers[name].to_str().unwrap();
+    let scale: f64 = header("x-helmdeck-scale").parse().unwrap();
+    assert!(scale < 1.0, "{scale}");
+    let middle = |from: &str, side: &str| {
+        ((rect[from].as_f64().unwrap() + rect[side].as_f64().unwrap() / 2.0) * scale).round()
+    };
+    let shot = header("x-helmdeck-screenshot-id");
+    let moved = json!({
+        "x": middle("x", "width") as i64, "y": middle("y", "height") as i64, "shot": shot, "hit": true,
+    });
+    let moved = desk.act("mouse_move", moved).await;
+    assert_eq!(moved["hit"]["selector"], "#t", "{moved}");
+    let marks: Value = serde_json::from_str(header("x-helmdeck-marks")).unwrap();
+    let name = |mark: &&Value| mark["role"] == "textbox" && mark["name"] == "Full name";
+    let mark = marks.as_array().unwrap().iter().find(name).expect("a mark");
+    let moved =
+        desk.act("mouse_move", json!({ "target": { "ref": mark["ref"] }, "hit": true })).await;
+    assert_eq!(moved["hit"]["selector"], "#n", "{moved}");
 }
 
 #[tokio::test]
@@ -185,6 +250,8 @@ async fn a_gtk_program_is_used_by_name_and_a_stopped_one_delays_nothing() {
         (editor["covered"] == true && with(&tree, "menu", "Document").is_none()).then_some(tree)
     };
     let tree = eventually(PATIENCE, covered).await.expect("the editor is covered");
+    let last = tree["windows"].as_array().and_then(|all| all.last()).unwrap();
+    assert_eq!((&last["panel"], &last["opaque"]), (&json!(true), &json!(true)), "{tree:#}");
     let terminal = &tree["windows"][0];
     assert_eq!(
         (&terminal["class"], &terminal["opaque"]),

@@ -74,6 +74,15 @@ async fn every_condition_of_a_desktop_is_seen_to_hold_and_not_to_hold() {
     desk.act("clipboard", json!({ "text": "copied" })).await;
     let shot = desk.ask("screenshot", json!({})).await.expect(200);
     let shot = shot.headers["x-helmdeck-screenshot-id"].to_str().unwrap().to_owned();
+    // What a page animates does not count, even if nobody watched the screen since it began.
+    let spin = "document.body.insertAdjacentHTML('beforeend', `<style>@keyframes turn \
+        { to { transform: rotate(1turn) } }</style><i id=spin style='position: fixed; right: 9px; top: 9px; width: 40px; \
+        height: 40px; background: linear-gradient(red, blue); animation: turn 1s linear infinite'></i>`)";
+    desk.browser("execute", json!({ "script": spin })).await.expect(200);
+    let turns = desk.ask("screenshot", json!({})).await.expect(200);
+    let turns = turns.headers["x-helmdeck-screenshot-id"].to_str().unwrap();
+    check(&desk, "desktop", &[(true, json!({ "check": "screen_unchanged", "shot": turns }))]).await;
+    desk.browser("execute", json!({ "script": "spin.remove()" })).await.expect(200);
     let corner = json!({ "x": 0, "y": 0, "width": 60, "height": 60 });
     let focused = |name: &str| json!({ "check": "element_focused", "target": { "name": name } });
     check(
@@ -120,6 +129,11 @@ async fn every_condition_of_a_desktop_is_seen_to_hold_and_not_to_hold() {
         { "check": "window_focused", "name": "Terminal" }] });
     let (holds, reply) = verify(&desk, "desktop", either).await;
     assert!(holds && reply["failed"] == json!(["any[0]"]), "{reply}");
+    // Reading the picture takes longer than the time that is left.
+    let absent =
+        json!({ "all": [{ "check": "text_visible", "text": "Nowhere" }], "within_ms": 200 });
+    let (holds, reply) = verify(&desk, "desktop", absent).await;
+    assert!(!holds && reply["duration_ms"].as_u64().unwrap() < 1500, "{reply}");
 }
 
 #[tokio::test]

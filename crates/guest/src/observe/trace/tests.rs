@@ -115,6 +115,28 @@ fn only_what_is_near_a_point_is_returned() {
     assert_eq!(found.iter().map(|it| it.id).collect::<Vec<_>>(), [2]);
 }
 
+#[test]
+fn a_window_is_near_a_point_of_it() {
+    let trace = Trace::default();
+    let window = |x: i32| helmdeck_display::observe::SeenWindow {
+        id: x.unsigned_abs(),
+        title: String::new(),
+        class: String::new(),
+        dialog: false,
+        panel: false,
+        rect: Rect { x, y: 0, width: 200, height: 100 },
+    };
+    let windows = vec![window(0), window(600)];
+    let after = SeenWindows { windows, ..SeenWindows::default() };
+    trace.windows(&SeenWindows::default(), &after, Instant::now());
+    let near = |near: &str| {
+        let wanted = ReadTrace { near: Some(near.into()), ..Default::default() };
+        trace.read(&wanted).entries.into_iter().filter_map(|it| it.window).collect::<Vec<_>>()
+    };
+    assert_eq!(near("100,50"), ["0"]);
+    assert_eq!(near("700,50"), ["600"]);
+}
+
 #[tokio::test]
 async fn entries_and_pictures_are_limited() {
     let trace = Trace::default();
