@@ -36,8 +36,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Endpoints, HttpClient, OwnApi, Pack, PackError, PackResult, RunRegistry, Switch,
-    Webhook,
+    Endpoints, HttpClient, OwnApi, Pack, PackError, PackResult, RunRegistry, Switch, Webhook,
     command_packs::CommandPacks,
     models,
     pack::disabled,
@@ -206,10 +205,9 @@ impl Engine {
     /// The pack with this name.
     pub fn pack(&self, name: &str) -> Option<Arc<Pack>> {
         let packs = self.shared.packs.read();
-        let exact = packs.iter().find(|pack| pack.name == name);
+        let named = |name: &str| packs.iter().find(|pack| pack.name == name).cloned();
         // Names of the operator's packs have hyphens where callers may expect underscores.
-        let similar = || packs.iter().find(|pack| *pack.name == *name.replace('_', "-"));
-        exact.or_else(|| similar().filter(|_| name.starts_with("cmd."))).cloned()
+        named(name).or_else(|| named(&name.replace('_', "-")).filter(|_| name.starts_with("cmd.")))
     }
 
     /// Reads the operator's packs again, if their folder changed. Returns whether it did. Blocks on
