@@ -13,7 +13,10 @@ use std::{
 
 use futures_util::{SinkExt, StreamExt};
 use helmdeck_testkit::{Client, Desk, Process, Server, Wall, Watcher, eventually, is_root};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::{
+    io::{FdFlags, fcntl_setfd},
+    process::{Pid, Signal, kill_process},
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_tungstenite::tungstenite::Message;
@@ -103,13 +106,21 @@ fn attach(server: &Server, runtime_dir: &Path, more: &[&str]) -> (Program, Strin
     let url = format!("http://{}", server.address);
     let mut command = server.installation.command(["attach", "--url", &url]);
     command.args(more).env("XDG_RUNTIME_DIR", runtime_dir).env_remove("DISPLAY");
+    // Like a shell: exec 9<secret; helmdeck attach.
+    let secret = tempfile::NamedTempFile::new().unwrap();
+    fcntl_setfd(secret.as_file(), FdFlags::empty()).unwrap();
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    fcntl_setfd(secret.as_file(), FdFlags::CLOEXEC).unwrap();
     let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
     let program = Program(child);
     let first = said.next().expect("it prints the session").unwrap();
     let id = first.strip_prefix("session ").expect("its id").to_owned();
     let second = said.next().expect("the session is ready").unwrap();
     assert!(second.contains(&format!("{url}/sessions/{id}")), "{second}");
+    for open in fs::read_dir(format!("/proc/{}/fd", program.0.id())).unwrap().flatten() {
+        let file = fs::read_link(open.path()).unwrap_or_default();
+        assert_ne!(file, secret.path(), "inherited descriptors are closed");
+    }
     let rest = ProgramLines::default();
     let lines = rest.clone();
     std::thread::spawn(move || {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use helmdeck_testkit::{Client, Debugger, Desk, Process, Server, eventually};
+use http::Method;
 use serde_json::{Value, json};
 
 const CHROMIUM: &str = "/usr/lib/chromium/chromium --show";
@@ -94,6 +95,7 @@ async fn the_address_is_discovered_like_chromiums_and_survives_a_restart() {
     let title = json!({ "expression": "document.title" });
     let title = alone.call(None, "Runtime.evaluate", title).await;
     assert_eq!(title["result"]["value"], "listed");
+    files_are_transferred(&desk, &mut before, &mut alone).await;
     let nowhere = socket.replace(page["id"].as_str().unwrap(), "0");
     let nowhere = Debugger::open(&server, path(&nowhere), &[]).await.unwrap();
     assert_eq!(nowhere.closed().await.0, 4002);
@@ -104,6 +106,40 @@ async fn the_address_is_discovered_like_chromiums_and_survives_a_restart() {
     assert_eq!(before.closed().await.0, 4012);
     let mut after = Debugger::open(&server, &url, &[]).await.unwrap();
     after.open_page("data:text/html,again").await;
+}
+
+/// A client names its folder to the browser and waits for downloads of the page. A folder is
+/// uploaded with its hidden files.
+async fn files_are_transferred(desk: &Desk<'_>, browser: &mut Debugger, page: &mut Debugger) {
+    let wanted = json!({ "behavior": "allow", "downloadPath": "/elsewhere" });
+    browser.call(None, "Browser.setDownloadBehavior", wanted).await;
+    page.call(None, "Page.enable", json!({})).await;
+    let click = "a = document.createElement('a'); a.href = 'data:text/plain,x';
+                 a.download = 'r.txt'; a.click()";
+    page.call(None, "Runtime.evaluate", json!({ "expression": click })).await;
+    let done = eventually(SOON, async || {
+        page.call(None, "Runtime.evaluate", json!({ "expression": "0" })).await;
+        page.events.iter().find(|event| event["params"]["state"] == "completed").cloned()
+    });
+    let done = done.await.expect("the download is complete");
+    assert_eq!(done["method"], "Page.downloadProgress");
+    assert_eq!(done["params"]["filePath"], "/home/agent/Downloads/r.txt", "{done}");
+
+    for file in ["site/a", "site/.hidden/b"] {
+        let path = format!("/api/v1/sessions/{}/files/{file}", desk.id);
+        desk.client.send(Method::PUT, &path, &[], "x".into()).await.expect(201);
+    }
+    let input = "f = document.createElement('input'); f.type = 'file'; f.webkitdirectory = true; f";
+    let input = page.call(None, "Runtime.evaluate", json!({ "expression": input })).await;
+    let upload = json!({ "files": ["/home/agent/site"], "objectId": input["result"]["objectId"] });
+    page.call(None, "DOM.setFileInputFiles", upload).await;
+    let names = "[...f.files].map((file) => file.webkitRelativePath).sort().join()";
+    let listed = eventually(SOON, async || {
+        let names = page.call(None, "Runtime.evaluate", json!({ "expression": names })).await;
+        let names = names["result"]["value"].as_str().unwrap_or_default().to_owned();
+        (!names.is_empty()).then_some(names)
+    });
+    assert_eq!(listed.await.expect("the files of the folder"), "site/.hidden/b,site/a");
 }
 
 #[tokio::test]
