@@ -139,7 +139,7 @@ async fn clicks(server: &Server, packages: &Packages) -> io::Result<()> {
         "| peer | helmdeck p50 / p95 ms | @playwright/mcp 0.0.83 p50 / p95 ms | ratio of p50 |"
     );
     println!("|---|---|---|---|");
-    let endpoint = ["--cdp-endpoint", &endpoint];
+    let endpoint = ["--cdp-endpoint", endpoint.as_str()];
     let without_pause = [&endpoint[..], &["--timeout-settle", "0"]].concat();
     for (name, args) in [("by default", &endpoint[..]), ("without its pause", &without_pause[..])] {
         let mut playwright = Peer::playwright(packages, args)?;
