@@ -37,6 +37,8 @@ pub struct Dependency {
     pub name: String,
     /// Used by tests only.
     pub dev: bool,
+    /// Whether any version of a registry will do: `*`.
+    pub any_version: bool,
 }
 
 /// A crate of others that this one is built from.
@@ -197,6 +199,9 @@ fn read_crate(root: &Path, package: &Value) -> Crate {
             .map(|dependency| Dependency {
                 name: text(dependency, "name"),
                 dev: text(dependency, "kind") == "dev",
+                // Crates of the workspace have no source.
+                any_version: text(dependency, "req") == "*"
+                    && !text(dependency, "source").is_empty(),
             })
             .collect(),
     }

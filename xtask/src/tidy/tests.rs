@@ -32,7 +32,8 @@ impl Planted {
         let manifest = format!("crates/{}/Cargo.toml", name.trim_start_matches("helmdeck-"));
         let dependencies = dependencies
             .iter()
-            .map(|(name, dev)| Dependency { name: (*name).to_owned(), dev: *dev });
+            .map(|(name, dev)| (name.trim_end_matches('*'), *dev, name.ends_with('*')))
+            .map(|(name, dev, any_version)| Dependency { name: name.to_owned(), dev, any_version });
         self.crates.push(Crate {
             name: name.to_owned(),
             manifest,
@@ -422,7 +423,7 @@ fn a_report_lists_every_violation_with_its_fix() {
 fn dependencies_have_an_allowed_licence_and_come_from_a_registry() {
     const RULES: &str = "[licenses]\nallow = [\n    \"MIT\",\n    \"Apache-2.0\",\n]\n\
         [bans]\ndeny = [\n    # Why.\n    \"openssl\",\n]\n";
-    let from = "registry+https://example.com/index";
+    let from = "registry+https://github.com/rust-lang/index";
     let planted = Planted::new()
         .file("deny.toml", RULES)
         .with_package("one", Some("MIT"), from)
@@ -432,7 +433,11 @@ fn dependencies_have_an_allowed_licence_and_come_from_a_registry() {
         .with_package("exception", Some("Apache-2.0 WITH LLVM-exception"), from)
         .with_package("file", None, from)
         .with_package("openssl", Some("MIT"), from)
-        .with_package("git", Some("MIT"), "git+https://example.com/git");
+        .with_package("git", Some("MIT"), "git+https://example.com/git")
+        .with_package("other", Some("MIT"), "registry+https://example.com/index")
+        .with_crate("helmdeck-wire", &[("serde*", false)])
+        .file("crates/wire/Cargo.toml", "")
+        .file("ARCHITECTURE.md", "`wire` `helmdeck-wire`\n");
     assert_eq!(
         planted.violations(),
         [
@@ -441,6 +446,8 @@ fn dependencies_have_an_allowed_licence_and_come_from_a_registry() {
             "deny.toml:1: file 1.0.0 has the licence \"no licence\"",
             "deny.toml:1: openssl 1.0.0 is banned",
             "deny.toml:1: git 1.0.0 comes from git+https://example.com/git",
+            "deny.toml:1: other 1.0.0 comes from registry+https://example.com/index",
+            "crates/wire/Cargo.toml:1: serde may have any version",
         ]
     );
 }
