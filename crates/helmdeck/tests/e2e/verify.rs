@@ -34,6 +34,7 @@ async fn check(desk: &Desk<'_>, at: &str, conditions: &[(bool, Value)]) {
 
 fn of_page() -> Vec<(bool, Value)> {
     let named = |check: &str, name: &str| json!({ "check": check, "target": { "name": name } });
+    let in_window = |title: &str| json!({ "check": "element_exists", "target": { "name": "Gift", "window": title } });
     let value = |text: &str| json!({ "check": "element_value", "target": { "name": "Mail" }, "text": text });
     vec![
         (true, json!({ "check": "text_visible", "text": "Your order" })),
@@ -41,6 +42,8 @@ fn of_page() -> Vec<(bool, Value)> {
         (true, named("element_exists", "Express")),
         (false, named("element_exists", "Discount")),
         (true, named("element_exists", "Deep")),
+        (true, in_window("Order")),
+        (false, in_window("Invoice")),
         (false, json!({ "check": "text_visible", "text": "Deep" })),
         (true, named("element_enabled", "Send")),
         (false, named("element_enabled", "Pay")),
