@@ -18,6 +18,8 @@ const SCRIPT: &str = concat!(
     "\n",
     include_str!("elements.js"),
     "\n",
+    include_str!("marks.js"),
+    "\n",
     include_str!("watch.js")
 );
 const NAME: &str = "helmdeck";
