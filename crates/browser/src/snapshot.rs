@@ -21,6 +21,7 @@
 //! an earlier snapshot.
 
 mod capture;
+mod content;
 mod cut;
 mod delta;
 mod dom;

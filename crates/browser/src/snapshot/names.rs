@@ -2,17 +2,13 @@
 
 use super::{
     capture::{Display, DomNode, Kind},
+    content::{Reading, alternative, content, source},
     dom::Dom,
-    states,
     words::tidy,
 };
 
 /// The longest name, in characters.
 pub(super) const MAX_NAME: usize = 2000;
-/// More is not read for one name: a name needs four bytes for a character, and some white space.
-const MAX_READ: usize = MAX_NAME * 8;
-/// Limit on the nodes that are read for one name.
-const MAX_STEPS: usize = 5000;
 
 /// The name of an element on one line.
 pub(super) fn name(dom: &Dom<'_>, index: usize) -> String {
@@ -51,7 +47,7 @@ pub(super) fn is_redundant(dom: &Dom<'_>, index: usize) -> bool {
         && parts.all(|(at, part)| at == control || part.kind != Kind::Element)
 }
 
-fn labelled_by(dom: &Dom<'_>, index: usize, node: &DomNode<'_>) -> Option<String> {
+pub(super) fn labelled_by(dom: &Dom<'_>, index: usize, node: &DomNode<'_>) -> Option<String> {
     let ids = node.words("aria-labelledby").or_else(|| node.words("aria-labeledby"))?;
     let mut said = String::new();
     for label in ids.split_ascii_whitespace().filter_map(|id| dom.by_id(id, index)) {
@@ -93,7 +89,7 @@ fn by_labels(dom: &Dom<'_>, index: usize) -> String {
 }
 
 /// The name by an element's own kind.
-fn native(dom: &Dom<'_>, index: usize, node: &DomNode<'_>) -> Option<String> {
+pub(super) fn native(dom: &Dom<'_>, index: usize, node: &DomNode<'_>) -> Option<String> {
     let inner = |tag: &str| {
         let reading = Reading { referenced: true, ..Reading::default() };
         dom.child(index, tag).map(|at| content(dom, at, reading))
@@ -111,7 +107,7 @@ fn native(dom: &Dom<'_>, index: usize, node: &DomNode<'_>) -> Option<String> {
 }
 
 /// The text of an input that is a button.
-fn button<'a>(node: &DomNode<'a>) -> Option<&'a str> {
+pub(super) fn button<'a>(node: &DomNode<'a>) -> Option<&'a str> {
     let value = node.words("value");
     match node.attribute("type")?.trim().to_ascii_lowercase().as_str() {
         "button" => value,
@@ -123,7 +119,7 @@ fn button<'a>(node: &DomNode<'a>) -> Option<&'a str> {
     }
 }
 
-fn titled<'a>(dom: &Dom<'a>, index: usize, node: &DomNode<'a>) -> Option<&'a str> {
+pub(super) fn titled<'a>(dom: &Dom<'a>, index: usize, node: &DomNode<'a>) -> Option<&'a str> {
     let title = node.words("title").filter(|_| !is_untitled(dom.role(index)));
     let title = title.or_else(|| node.words("title").filter(|_| node.tag == "ABBR"));
     let hint = || {
@@ -136,147 +132,12 @@ fn titled<'a>(dom: &Dom<'a>, index: usize, node: &DomNode<'a>) -> Option<&'a str
     title.or_else(hint)
 }
 
-fn is_drawing(node: &DomNode<'_>) -> bool {
+pub(super) fn is_drawing(node: &DomNode<'_>) -> bool {
     node.tag.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
-fn is_field(node: &DomNode<'_>) -> bool {
+pub(super) fn is_field(node: &DomNode<'_>) -> bool {
     matches!(node.tag, "INPUT" | "SELECT" | "TEXTAREA")
-}
-
-/// The text inside an element as the document has it.
-pub(super) fn source(dom: &Dom<'_>, index: usize) -> String {
-    let texts = dom.inside(index).filter(|(_, node)| node.kind == Kind::Text);
-    texts.map(|(_, node)| node.source_text).collect()
-}
-
-/// How the content of an element is read.
-#[derive(Clone, Copy, Default)]
-struct Reading {
-    /// Also what is hidden, because the element itself is.
-    hidden: bool,
-    /// For another element.
-    referenced: bool,
-    /// The control that is being named.
-    skipped: Option<usize>,
-}
-
-enum Step<'a> {
-    Node(usize),
-    Space,
-    /// Said if nothing was since then.
-    Else(usize, &'a str),
-}
-
-/// What the content of an element says, with spaces around boxes.
-pub(super) fn text(dom: &Dom<'_>, index: usize) -> String {
-    content(dom, index, Reading { referenced: true, ..Reading::default() })
-}
-
-fn content(dom: &Dom<'_>, index: usize, reading: Reading) -> String {
-    let mut said = String::new();
-    let mut left: Vec<Step<'_>> = below(dom, index, reading);
-    let mut steps = 0;
-    while let Some(step) = left.pop().filter(|_| said.len() < MAX_READ) {
-        match step {
-            Step::Space => said.push(' '),
-            Step::Else(since, words) => {
-                if said.get(since..).is_none_or(|since| since.trim().is_empty()) {
-                    said.push(' ');
-                    said.push_str(words);
-                    said.push(' ');
-                }
-            }
-            Step::Node(at) => {
-                steps += 1;
-                if steps > MAX_STEPS {
-                    break;
-                }
-                read(dom, at, reading, &mut said, &mut left);
-            }
-        }
-    }
-    said
-}
-
-fn below<'a>(dom: &Dom<'_>, index: usize, reading: Reading) -> Vec<Step<'a>> {
-    let children = if reading.hidden {
-        dom.node(index).map_or_else(Vec::new, |node| node.children.clone())
-    } else {
-        dom.children(index)
-    };
-    children.into_iter().rev().map(Step::Node).collect()
-}
-
-fn read<'a>(
-    dom: &Dom<'a>,
-    index: usize,
-    reading: Reading,
-    said: &mut String,
-    left: &mut Vec<Step<'a>>,
-) {
-    let Some(node) = dom.node(index).filter(|_| reading.skipped != Some(index)) else { return };
-    match node.kind {
-        Kind::Text if reading.hidden && node.layout.is_none() => said.push_str(node.source_text),
-        Kind::Text if dom.is_in_canvas(index) => said.push_str(node.source_text),
-        Kind::Text if node.is_visible() => said.push_str(node.text),
-        Kind::Element if reading.hidden => {
-            if !matches!(node.tag, "SCRIPT" | "STYLE" | "TEMPLATE") {
-                left.extend(below(dom, index, reading));
-            }
-        }
-        Kind::Element if node.layout.is_some_and(|layout| !layout.visible) => {
-            left.extend(below(dom, index, reading));
-        }
-        Kind::Element if !dom.is_gone(index) => {
-            let display = node.layout.map_or(Display::Inline, |layout| layout.display);
-            let apart =
-                display != Display::Inline || is_boxed(node.tag) || is_control(dom.role(index));
-            if apart {
-                said.push(' ');
-                left.push(Step::Space);
-            }
-            // What somebody wrote says more than the name of a field.
-            let written = Some(states::field_value(dom, index)).filter(|_| is_field(node));
-            let named = written.filter(|value| !value.is_empty()).or_else(|| {
-                let ids = node.words("aria-labelledby").filter(|_| !reading.referenced);
-                ids.and_then(|_| labelled_by(dom, index, node))
-            });
-            let named = named.or_else(|| node.words("aria-label").map(str::to_owned));
-            let named = named.filter(|name| !name.trim().is_empty());
-            if let Some(named) = named.or_else(|| alternative(dom, index, node)) {
-                // Names are words of their own.
-                said.push(' ');
-                said.push_str(&named);
-                said.push(' ');
-                return;
-            }
-            if node.tag == "BR" {
-                said.push(' ');
-                return;
-            }
-            if let Some(title) = titled(dom, index, node) {
-                left.push(Step::Else(said.len(), title));
-            }
-            let inside = !is_apart(dom.role(index)) || matches!(node.tag, "ADDRESS" | "FOOTER");
-            if inside && !is_field(node) {
-                left.extend(below(dom, index, reading));
-            }
-        }
-        Kind::Text | Kind::Element | Kind::Document | Kind::Other => {}
-    }
-}
-
-/// What an element says instead of its content.
-fn alternative(dom: &Dom<'_>, index: usize, node: &DomNode<'_>) -> Option<String> {
-    let said = match node.tag {
-        "IMG" => node.words("alt").or_else(|| node.words("title")).map(str::to_owned),
-        "INPUT" | "OPTION" | "OPTGROUP" => native(dom, index, node),
-        _ if is_drawing(node) => native(dom, index, node),
-        _ => None,
-    };
-    let said = said.or_else(|| Some(states::field_value(dom, index)));
-    said.filter(|said| !said.trim().is_empty())
 }
 
 /// Whether elements of a role are named by their content.
@@ -309,60 +170,6 @@ fn is_named_by_content(role: &str) -> bool {
     )
 }
 
-/// Whether the content of a role does not name what it is in.
-fn is_apart(role: &str) -> bool {
-    matches!(
-        role,
-        "alert"
-            | "alertdialog"
-            | "application"
-            | "article"
-            | "banner"
-            | "blockquote"
-            | "combobox"
-            | "complementary"
-            | "contentinfo"
-            | "dialog"
-            | "document"
-            | "feed"
-            | "figure"
-            | "form"
-            | "grid"
-            | "group"
-            | "img"
-            | "listbox"
-            | "log"
-            | "main"
-            | "menu"
-            | "menubar"
-            | "navigation"
-            | "note"
-            | "progressbar"
-            | "radiogroup"
-            | "row"
-            | "rowgroup"
-            | "search"
-            | "separator"
-            | "status"
-            | "table"
-            | "tablist"
-            | "tabpanel"
-            | "timer"
-            | "toolbar"
-            | "tree"
-            | "treegrid"
-            | "audio"
-            | "video"
-            | "iframe"
-            | "meter"
-            | "scrollbar"
-            | "slider"
-            | "spinbutton"
-            | "date"
-            | "color"
-    )
-}
-
 /// Whether a title does not name elements of a role.
 fn is_untitled(role: &str) -> bool {
     matches!(
@@ -387,41 +194,95 @@ fn is_untitled(role: &str) -> bool {
     )
 }
 
-/// Whether an element is drawn as a box even on a line of text.
-fn is_boxed(tag: &str) -> bool {
-    matches!(
-        tag,
-        "IMG"
-            | "svg"
-            | "INPUT"
-            | "SELECT"
-            | "TEXTAREA"
-            | "BUTTON"
-            | "CANVAS"
-            | "VIDEO"
-            | "AUDIO"
-            | "IFRAME"
-            | "METER"
-            | "PROGRESS"
-    )
-}
+#[cfg(test)]
+mod tests {
+    use super::{super::fixture::Fixture, *};
 
-/// Whether elements of a role are controls, which are words of their own.
-fn is_control(role: &str) -> bool {
-    matches!(
-        role,
-        "button"
-            | "checkbox"
-            | "combobox"
-            | "menuitem"
-            | "radio"
-            | "searchbox"
-            | "slider"
-            | "spinbutton"
-            | "switch"
-            | "tab"
-            | "textbox"
-            | "meter"
-            | "scrollbar"
-    )
+    /// The name of the last of these elements. Text is that of an element without attributes.
+    fn name_of(elements: &[(&'static str, &'static str, &'static str)]) -> String {
+        let mut page = Fixture::default();
+        let mut last = 0;
+        for (tag, attributes, text) in elements {
+            last = page.element(0, tag, attributes);
+            if !text.is_empty() {
+                page.text(last, text);
+            }
+        }
+        name(&page.dom(), last)
+    }
+
+    #[test]
+    fn an_element_is_named_by_the_first_that_applies() {
+        let label = ("LABEL", "for=a", "By label");
+        let other = ("B", "id=b", "By other");
+        for (attributes, expected) in [
+            ("id=a aria-labelledby=b aria-label=Own title=Hint", "By other"),
+            ("id=a aria-labelledby=none aria-label=Own title=Hint", "Own"),
+            ("id=a title=Hint placeholder=Sample", "By label"),
+            ("title=Hint placeholder=Sample", "Hint"),
+            ("placeholder=Sample", "Sample"),
+            ("", ""),
+        ] {
+            assert_eq!(name_of(&[label, other, ("INPUT", attributes, "")]), expected);
+        }
+    }
+
+    #[test]
+    fn elements_have_names_of_their_own_kind() {
+        for (tag, attributes, text, expected) in [
+            ("INPUT", "type=submit", "", "Submit"),
+            ("INPUT", "type=button value=Go", "", "Go"),
+            ("INPUT", "type=image alt=Find", "", "Find"),
+            ("IMG", "alt=A_cat title=Hint", "", "A cat"),
+            ("BUTTON", "title=Hint", "Save  all", "Save all"),
+            ("H1", "", "Head", "Head"),
+            ("DIV", "title=Hint", "words", ""),
+            ("DIV", "aria-label=Part", "words", "Part"),
+            ("NAV", "title=Hint", "words", "Hint"),
+            ("DIV", "role=tab", "First", "First"),
+            ("DIV", "role=alert", "Wrong", ""),
+        ] {
+            assert_eq!(name_of(&[(tag, attributes, text)]), expected, "{tag} {attributes}");
+        }
+    }
+
+    #[test]
+    fn names_by_content_have_spaces_around_boxes_and_leave_out_what_is_hidden() {
+        let mut page = Fixture::default();
+        let button = page.element(0, "BUTTON", "");
+        page.text(button, "a");
+        let bold = page.element(button, "B", "");
+        page.text(bold, "b");
+        let block = page.element(button, "DIV", "");
+        page.text(block, "c");
+        page.element(button, "IMG", "alt=d");
+        let hidden = page.element(button, "SPAN", "");
+        let text = page.text(hidden, "e");
+        page.hide(hidden);
+        page.hide(text);
+        let silent = page.element(button, "SPAN", "aria-hidden=true");
+        page.text(silent, "f");
+        let list = page.element(button, "DIV", "role=group");
+        page.text(list, "g");
+        page.element(button, "INPUT", "type=password");
+        assert_eq!(name(&page.dom(), button), "ab c d");
+    }
+
+    #[test]
+    fn a_label_does_not_say_what_is_in_its_control() {
+        let mut page = Fixture::default();
+        let label = page.element(0, "LABEL", "");
+        page.text(label, "Size ");
+        let field = page.element(label, "INPUT", "");
+        page.nodes[field].value = "42";
+        page.text(label, " cm");
+        assert_eq!(name(&page.dom(), field), "Size cm");
+    }
+
+    #[test]
+    fn elements_that_label_each_other_have_names() {
+        let page =
+            [("B", "id=a aria-labelledby=b", "A"), ("BUTTON", "id=b aria-labelledby=a", "B")];
+        assert_eq!(name_of(&page), "A");
+    }
 }

@@ -354,3 +354,61 @@ fn rows<'b, 'a>(dom: &'b Dom<'a>, table: &'b DomNode<'a>) -> Vec<Vec<&'b DomNode
     let cells = |row| below(row).filter(|cell| matches!(cell.tag, "TD" | "TH")).collect();
     groups.map(cells).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::Fixture;
+
+    fn role_of(path: &[(&'static str, &'static str)]) -> &'static str {
+        let mut page = Fixture::default();
+        let last = path.iter().fold(0, |at, (tag, attributes)| page.element(at, tag, attributes));
+        page.dom().role(last)
+    }
+
+    #[test]
+    fn roles_follow_from_the_attribute_and_the_tag() {
+        for (path, expected) in [
+            (&[("DIV", "role=bogus_button")][..], "button"),
+            (&[("DIV", "role=presentation")], "none"),
+            (&[("BUTTON", "role=presentation")], "button"),
+            (&[("DIV", "role=region")], "generic"),
+            (&[("DIV", "role=region aria-label=x")], "region"),
+            (&[("A", "")], "generic"),
+            (&[("A", "href=x")], "link"),
+            (&[("HEADER", "")], "banner"),
+            (&[("ARTICLE", ""), ("HEADER", "")], "sectionheader"),
+            (&[("IMG", "alt=")], "none"),
+            (&[("INPUT", "type=email list=x")], "combobox"),
+            (&[("SELECT", "size=3")], "listbox"),
+            (&[("UL", "role=none"), ("LI", "")], "none"),
+            (&[("DIV", "role=option")], "generic"),
+            (&[("DIV", "role=listbox"), ("DIV", "role=option")], "option"),
+            (&[("DETAILS", ""), ("SUMMARY", "")], "summary"),
+            (&[("P", "contenteditable=true")], "textbox"),
+            (&[("DIV", "contenteditable=true"), ("P", "")], "paragraph"),
+            (&[("TABLE", ""), ("TR", ""), ("TD", "")], "cell"),
+            (&[("TABLE", "role=grid"), ("TR", ""), ("TD", "")], "gridcell"),
+            (&[("TABLE", "role=none"), ("TR", ""), ("TD", "")], "generic"),
+        ] {
+            assert_eq!(role_of(path), expected, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn tables_that_only_place_things_are_no_tables() {
+        let table = |rows: usize, cell: &'static str, attributes: &'static str| {
+            let mut page = Fixture::default();
+            let table = page.element(0, "TABLE", "");
+            for _ in 0..rows {
+                let row = page.element(table, "TR", "");
+                page.element(row, cell, attributes);
+                page.element(row, "TD", "");
+            }
+            page.dom().role(table)
+        };
+        assert_eq!(table(2, "TD", ""), "generic");
+        assert_eq!(table(20, "TD", ""), "table");
+        assert_eq!(table(2, "TH", ""), "table");
+        assert_eq!(table(2, "TD", "headers=x"), "table");
+    }
+}

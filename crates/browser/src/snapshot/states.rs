@@ -2,8 +2,9 @@
 
 use super::{
     capture::DomNode,
+    content,
     dom::{Dom, Mark},
-    names, roles,
+    roles,
     words::{clip, quoted, tidy},
 };
 
@@ -37,7 +38,7 @@ pub(super) fn value(dom: &Dom<'_>, index: usize, name: &str) -> String {
     let written =
         matches!(role, "textbox" | "searchbox") || role == "combobox" && roles::is_focusable(node);
     let value = if field.is_empty() && written && !is_field(node) {
-        names::text(dom, index)
+        content::text(dom, index)
     } else {
         field
     };
@@ -84,7 +85,7 @@ pub(super) fn choices(dom: &Dom<'_>, list: usize) -> Choices {
             continue;
         }
         let own = option.words("label").or_else(|| option.words("aria-label")).map(str::to_owned);
-        let name = tidy(&own.unwrap_or_else(|| names::source(dom, index)), MAX_OPTION);
+        let name = tidy(&own.unwrap_or_else(|| content::source(dom, index)), MAX_OPTION);
         if option.selected && chosen.len() < MOST {
             chosen.push(name.clone());
         }
