@@ -64,7 +64,9 @@
     const list = [];
     const mark = (word, element) => list.length < MOST * 2 && list.push(word, element);
     const active = focused();
-    if (active) mark('focused', active);
+    // A closed shadow root, which no script can look into, may have what is focused.
+    const closed = active && !shadowRoot(active) && (active.tabIndex < 0 || kind(active).includes('-'));
+    if (active) mark(closed ? 'focused within' : 'focused', active);
     for (const root of roots()) {
       const all = (css) => call(root, 'querySelectorAll', css);
       for (const box of all('input[type=checkbox]:indeterminate')) mark('indeterminate', box);

@@ -20,65 +20,6 @@ const NAMED: &str = "alert alertdialog application article banner blockquote but
     doc-index doc-introduction doc-notice doc-pagebreak doc-pagelist doc-part doc-preface \
     doc-prologue doc-pullquote doc-qna doc-subtitle doc-tip doc-toc";
 
-/// Roles by tag; those that depend on more are decided in [`native`].
-const TAGS: [(&str, &str); 55] = [
-    ("ADDRESS", "group"),
-    ("ARTICLE", "article"),
-    ("AUDIO", "audio"),
-    ("BLOCKQUOTE", "blockquote"),
-    ("BUTTON", "button"),
-    ("CANVAS", "canvas"),
-    ("CAPTION", "caption"),
-    ("CODE", "code"),
-    ("DD", "definition"),
-    ("DEL", "deletion"),
-    ("DETAILS", "group"),
-    ("DFN", "term"),
-    ("DIALOG", "dialog"),
-    ("DT", "term"),
-    ("EM", "emphasis"),
-    ("FIELDSET", "group"),
-    ("FIGURE", "figure"),
-    ("FORM", "form"),
-    ("FRAME", "iframe"),
-    ("H1", "heading"),
-    ("H2", "heading"),
-    ("H3", "heading"),
-    ("H4", "heading"),
-    ("H5", "heading"),
-    ("H6", "heading"),
-    ("HGROUP", "group"),
-    ("HR", "separator"),
-    ("IFRAME", "iframe"),
-    ("IMG", "img"),
-    ("INS", "insertion"),
-    ("LI", "listitem"),
-    ("MAIN", "main"),
-    ("MARK", "mark"),
-    ("MENU", "list"),
-    ("METER", "meter"),
-    ("NAV", "navigation"),
-    ("OL", "list"),
-    ("OPTGROUP", "group"),
-    ("OPTION", "option"),
-    ("OUTPUT", "status"),
-    ("P", "paragraph"),
-    ("PROGRESS", "progressbar"),
-    ("S", "deletion"),
-    ("SEARCH", "search"),
-    ("STRONG", "strong"),
-    ("SUB", "subscript"),
-    ("SUP", "superscript"),
-    ("TBODY", "rowgroup"),
-    ("TEXTAREA", "textbox"),
-    ("TFOOT", "rowgroup"),
-    ("THEAD", "rowgroup"),
-    ("TIME", "time"),
-    ("TR", "row"),
-    ("UL", "list"),
-    ("VIDEO", "video"),
-];
-
 /// Whether a role has no meaning: it is shown only if the element can be used or has a name.
 pub(super) fn is_plain(role: &str) -> bool {
     matches!(
@@ -225,10 +166,53 @@ fn native(dom: &Dom<'_>, index: usize, node: &DomNode<'_>) -> &'static str {
             "graphics-symbol"
         }
         "image" => "img",
-        tag => match TAGS.binary_search_by(|(its, _)| (*its).cmp(tag)) {
-            Ok(at) => TAGS.get(at).map_or("generic", |(_, role)| role),
-            Err(_) => "generic",
-        },
+        tag => by_tag(tag),
+    }
+}
+
+/// The role of a tag, if it does not depend on more.
+fn by_tag(tag: &str) -> &'static str {
+    match tag {
+        "ARTICLE" => "article",
+        "AUDIO" => "audio",
+        "BLOCKQUOTE" => "blockquote",
+        "BUTTON" => "button",
+        "CANVAS" => "canvas",
+        "CAPTION" => "caption",
+        "CODE" => "code",
+        "DD" => "definition",
+        "DEL" | "S" => "deletion",
+        "DIALOG" => "dialog",
+        "EM" => "emphasis",
+        "FIGURE" => "figure",
+        "FORM" => "form",
+        "ADDRESS" | "DETAILS" | "FIELDSET" | "HGROUP" | "OPTGROUP" => "group",
+        "H1" | "H2" | "H3" | "H4" | "H5" | "H6" => "heading",
+        "FRAME" | "IFRAME" => "iframe",
+        "IMG" => "img",
+        "INS" => "insertion",
+        "MENU" | "OL" | "UL" => "list",
+        "LI" => "listitem",
+        "MAIN" => "main",
+        "MARK" => "mark",
+        "METER" => "meter",
+        "NAV" => "navigation",
+        "OPTION" => "option",
+        "P" => "paragraph",
+        "PROGRESS" => "progressbar",
+        "TR" => "row",
+        "TBODY" | "TFOOT" | "THEAD" => "rowgroup",
+        "SEARCH" => "search",
+        "HR" => "separator",
+        "OUTPUT" => "status",
+        "STRONG" => "strong",
+        "SUB" => "subscript",
+        "SUP" => "superscript",
+        "DFN" | "DT" => "term",
+        "TEXTAREA" => "textbox",
+        "TIME" => "time",
+        "VIDEO" => "video",
+        _ => "generic",
     }
 }
 

@@ -1,4 +1,5 @@
-//! Roles and names, which snapshots compute themselves, against the browser's accessibility tree.
+//! Roles, names and states, which snapshots compute themselves, against the browser's accessibility
+//! tree.
 
 use std::collections::HashMap;
 
@@ -45,13 +46,26 @@ const PAGE: &str = r#"<title>Hard</title>
 <div t role=dialog aria-labelledby=h>d<h2 id=h>Head <i>ing</i></h2></div><div t role=img aria-label=Stars></div>
 <h2 t>Two <span>parts</span></h2><div t role=heading aria-level=4>Level</div><iframe t title=Frame></iframe>
 <p><meter t aria-label=Full value=.5></meter><p><progress t aria-label=Done></progress>
+<p><input t required aria-label=Must><p><textarea t readonly aria-label=Fixed></textarea>
+<p><input t type=email value=x aria-label=Wrong><p><input t type=checkbox required aria-label=Terms>
+<p><input t aria-invalid=grammar aria-label=Odd><p><input t aria-required=true aria-readonly=true aria-label=Told>
+<fieldset disabled><legend><input t aria-label=Free></legend><input t aria-label=Off><button t>Off too</button></fieldset>
+<div aria-disabled=true><a t href=/x>Off</a><b t role=button>Free</b><input t aria-disabled=false aria-label=On></div>
+<p><button t aria-expanded=true>Open</button><p><button t aria-pressed=mixed>Half</button>
+<p><button t popovertarget=pop>Pop</button><div popover id=pop>popped</div>
+<p><input t type=checkbox aria-label=Half id=half><p><input t type=radio checked aria-label=Chosen>
+<details open><summary t>Opened</summary></details><div t role=dialog aria-modal=true aria-label=Modal>m</div>
+<div role=tree><div t role=treeitem aria-expanded=false aria-selected=true aria-checked=true>Leaf</div></div>
+<div role=radiogroup t aria-required=true aria-label=Group>g</div><p><input t id=focus aria-label=Focus>
 <p aria-owns=owned><div><button t id=owned>Owned</button></div><x-safe></x-safe><script>
   customElements.define('x-safe', class extends HTMLElement { constructor() { super()
     this.attachShadow({ mode: 'closed' }).innerHTML = '<b id=one>Inner</b><button aria-labelledby=one>x</button>' } })
+  half.indeterminate = true
+  focus.focus()
 </script>"#;
 
 #[tokio::test]
-async fn roles_and_names_are_those_of_the_browser() {
+async fn roles_names_and_states_are_those_of_the_browser() {
     let desk = Desk::showing(PAGE).await;
     let cdp = &desk.chromium.cdp;
     let params = json!({ "targetId": desk.active().await.0, "flatten": true });
@@ -80,22 +94,28 @@ async fn roles_and_names_are_those_of_the_browser() {
         let selector = format!("#{}", name.as_str().unwrap());
         let snapshot = request(json!({ "selector": selector, "timeout_s": 60 }));
         let snapshot = desk.browser.snapshot(&snapshot).await.unwrap().snapshot;
-        let (ours, theirs) = (snapshot.lines().next().unwrap_or_default(), &theirs[&id]);
-        let rest = ours.strip_prefix(theirs.as_str());
-        if !rest.is_some_and(|rest| {
-            rest.is_empty() || rest.starts_with([' ', ':']) && !rest.starts_with(" \"")
-        }) {
-            wrong.push(format!("{theirs} is shown as: {ours}"));
+        let ours = shown(snapshot.lines().next().unwrap_or_default());
+        if ours != theirs[&id] {
+            wrong.push((ours, theirs[&id].clone()));
         }
     }
-    assert_eq!(wrong, [""; 0]);
+    assert!(wrong.is_empty(), "{wrong:#?}");
 
     let whole = request(json!({ "timeout_s": 60 }));
     let whole = desk.browser.snapshot(&whole).await.unwrap().snapshot;
     assert!(whole.contains("button \"Inner\""), "{whole}");
 }
 
-/// How a snapshot shows the role and the name of a node of the accessibility tree.
+/// The role and name in a line of a snapshot, and its states.
+fn shown(line: &str) -> String {
+    let end = line.find(" [").or_else(|| line.find(": ")).unwrap_or(line.len());
+    let states = line.split(" [").skip(1).filter_map(|state| Some(state.split_once(']')?.0));
+    let others = ["ref=", "options:", "placeholder=", "to "];
+    let states = states.filter(|state| !others.iter().any(|other| state.starts_with(other)));
+    format!("{} {:?}", &line[..end], states.collect::<Vec<_>>())
+}
+
+/// The role, name and states of a node of the accessibility tree as a snapshot shows them.
 fn head(node: &Value) -> String {
     let role = match node["role"]["value"].as_str().unwrap_or_default() {
         "image" => "img",
@@ -107,5 +127,33 @@ fn head(node: &Value) -> String {
     };
     let name = node["name"]["value"].as_str().unwrap_or_default();
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-    if name.is_empty() { role.to_owned() } else { format!("{role} \"{name}\"") }
+    let name = if name.is_empty() { name } else { format!(" \"{name}\"") };
+    let property = |name: &str| {
+        let mut all = node["properties"].as_array().into_iter().flatten();
+        let value = all.find(|property| property["name"] == name).map(|it| &it["value"]["value"]);
+        value.map_or(String::new(), |value| value.to_string().replace('"', ""))
+    };
+    let mut states = Vec::new();
+    for state in ["checked", "pressed"] {
+        match property(state).as_str() {
+            "true" => states.push(state.to_owned()),
+            "mixed" => states.push(format!("{state}=mixed")),
+            _ => {}
+        }
+    }
+    let flags = ["disabled", "selected", "focused", "required", "readonly", "modal"];
+    states.extend(flags.iter().filter(|it| property(it) == "true").map(|it| (*it).to_owned()));
+    match property("expanded").as_str() {
+        "true" => states.push("expanded".to_owned()),
+        // The options of a list are shown.
+        "false" if property("hasPopup") != "menu" => states.push("collapsed".to_owned()),
+        _ => {}
+    }
+    if !matches!(property("invalid").as_str(), "" | "false") {
+        states.push("invalid".to_owned());
+    }
+    if role == "heading" {
+        states.push(format!("level={}", property("level")));
+    }
+    format!("{role}{name} {states:?}")
 }
