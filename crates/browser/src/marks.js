@@ -26,7 +26,7 @@
 
   function focused() {
     let element = get(document, 'activeElement');
-    if (!element || element === get(document, 'body') || element === get(document, 'documentElement')) return null;
+    if (!element || /^(HTML|BODY|FRAME|IFRAME)$/.test(kind(element))) return null;
     for (let root; (root = shadowRoot(element)) && root.activeElement; ) element = root.activeElement;
     return element;
   }
