@@ -57,7 +57,7 @@ pub(super) fn content(dom: &Dom<'_>, index: usize, reading: Reading) -> String {
             }
             Step::Node(at) => {
                 steps += 1;
-                if steps > MAX_STEPS {
+                if steps > MAX_STEPS || !dom.step() {
                     break;
                 }
                 read(dom, at, reading, &mut said, &mut left);
@@ -68,11 +68,12 @@ pub(super) fn content(dom: &Dom<'_>, index: usize, reading: Reading) -> String {
 }
 
 fn below<'a>(dom: &Dom<'_>, index: usize, reading: Reading) -> Vec<Step<'a>> {
-    let children = if reading.hidden {
+    let mut children = if reading.hidden {
         dom.node(index).map_or_else(Vec::new, |node| node.children.clone())
     } else {
         dom.children(index)
     };
+    children.truncate(MAX_STEPS);
     children.into_iter().rev().map(Step::Node).collect()
 }
 

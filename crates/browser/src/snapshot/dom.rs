@@ -1,6 +1,6 @@
 //! One document: which of its nodes are shown, and how they belong together.
 
-use std::collections::HashMap;
+use std::{cell::Cell, collections::HashMap};
 
 use super::{
     capture::{Display, DomNode, Kind},
@@ -10,6 +10,11 @@ use super::{
 /// Elements that a label can be for.
 const LABELABLE: [&str; 7] =
     ["INPUT", "SELECT", "TEXTAREA", "BUTTON", "METER", "PROGRESS", "OUTPUT"];
+
+/// Limit on the labels of a control.
+const MAX_LABELS: usize = 100;
+/// Limit on the nodes that are read for all names of a document.
+const MAX_STEPS: usize = 1_000_000;
 
 /// States of elements that their attributes do not tell: see `marks.js`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +49,8 @@ pub(crate) struct Dom<'a> {
     /// The dialog that makes everything outside of it inert.
     modal: Option<usize>,
     roles: Vec<&'static str>,
+    /// The nodes that were read for names.
+    steps: Cell<usize>,
 }
 
 /// What a node has from the elements that contain it.
@@ -146,6 +153,12 @@ impl<'a> Dom<'a> {
         }
     }
 
+    /// Counts a node that is read for a name; false if there were too many.
+    pub fn step(&self) -> bool {
+        self.steps.set(self.steps.get().saturating_add(1));
+        self.steps.get() <= MAX_STEPS
+    }
+
     pub fn node(&self, index: usize) -> Option<&DomNode<'a>> {
         self.nodes.get(index)
     }
@@ -207,9 +220,12 @@ impl<'a> Dom<'a> {
         if !in_shadow {
             return found.iter().find(same).copied();
         }
+        // One of the nearest shares most.
+        let (before, after) = found.split_at(found.partition_point(|at| *at < near));
+        let nearest = [before.iter().rev().find(same), after.iter().find(same)];
         let shared = |at: usize| self.around(near).find(|(outer, _)| self.contains(*outer, at));
-        let same = found.iter().filter(same).rev();
-        same.max_by_key(|at| shared(**at).map(|(outer, _)| outer)).copied()
+        let nearest = nearest.into_iter().flatten().rev();
+        nearest.max_by_key(|at| shared(**at).map(|(outer, _)| outer)).copied()
     }
 
     /// The role of what contains or owns an element, apart from elements without meaning.
@@ -305,7 +321,8 @@ impl<'a> Dom<'a> {
         let by_id = node.attribute("id").and_then(|id| Some((id, self.labels.get(id)?)));
         let mut labels = Vec::new();
         if let Some((id, all)) = by_id {
-            labels.extend(all.iter().filter(|at| self.by_id(id, **at) == Some(index)));
+            let all = all.iter().take(MAX_LABELS);
+            labels.extend(all.filter(|at| self.by_id(id, **at) == Some(index)));
         }
         let around = self.around(index).find(|(_, node)| node.tag == "LABEL");
         let own = around.filter(|(_, label)| label.attribute("for").is_none());

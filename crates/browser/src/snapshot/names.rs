@@ -50,7 +50,8 @@ pub(super) fn is_redundant(dom: &Dom<'_>, index: usize) -> bool {
 pub(super) fn labelled_by(dom: &Dom<'_>, index: usize, node: &DomNode<'_>) -> Option<String> {
     let ids = node.words("aria-labelledby").or_else(|| node.words("aria-labeledby"))?;
     let mut said = String::new();
-    for label in ids.split_ascii_whitespace().filter_map(|id| dom.by_id(id, index)) {
+    for id in ids.split_ascii_whitespace().take_while(|_| dom.step()) {
+        let Some(label) = dom.by_id(id, index) else { continue };
         said.push(' ');
         said.push_str(&as_label(dom, label));
     }

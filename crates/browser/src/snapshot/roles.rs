@@ -284,18 +284,15 @@ fn cell(dom: &Dom<'_>, index: usize, node: &DomNode<'_>) -> &'static str {
         _ => {
             // A header beside headers is that of a column, one beside cells that of a row.
             let row = node.parent.and_then(|at| dom.node(at));
-            let cells = row.into_iter().flat_map(|row| &row.children);
-            let cells = cells.filter_map(|at| Some((*at, dom.node(*at)?)));
-            let cells: Vec<(usize, &str)> = cells
-                .filter(|(_, cell)| matches!(cell.tag, "TD" | "TH"))
-                .map(|(at, cell)| (at, cell.tag))
-                .collect();
-            let at = cells.iter().position(|(at, _)| *at == index).unwrap_or_default();
-            let before = at.checked_sub(1).and_then(|at| cells.get(at));
-            let beside = [before, cells.get(at + 1)].into_iter().flatten();
-            let (mut beside, mut again) = (beside.clone(), beside);
-            let header = beside.any(|(_, tag)| *tag == "TH");
-            if !header && again.any(|(_, tag)| *tag == "TD") { "rowheader" } else { "columnheader" }
+            let cells = row.map_or(&[][..], |row| &row.children);
+            let (before, after) = cells.split_at(cells.partition_point(|at| *at < index));
+            let tag = |at: &usize| dom.node(*at).map(|cell| cell.tag);
+            let cell = |tag: &&str| matches!(*tag, "TD" | "TH");
+            let before = before.iter().rev().filter_map(tag).find(cell);
+            let after = after.iter().skip(1).filter_map(tag).find(cell);
+            let header = before == Some("TH") || after == Some("TH");
+            let alone = before.is_none() && after.is_none();
+            if header || alone { "columnheader" } else { "rowheader" }
         }
     }
 }
