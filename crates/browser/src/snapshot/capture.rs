@@ -129,7 +129,7 @@ pub(crate) enum Display {
     Inline,
     /// A box on a line of text.
     InlineBox,
-    /// A box with lines of its own.
+    /// A box with separate lines.
     Block,
 }
 

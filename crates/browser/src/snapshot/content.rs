@@ -105,7 +105,7 @@ fn read<'a>(
                 said.push(' ');
                 left.push(Step::Space);
             }
-            // What somebody wrote says more than the name of a field.
+            // What a user wrote says more than the name of a field.
             let written = Some(states::field_value(dom, index)).filter(|_| is_field(node));
             let named = written.filter(|value| !value.is_empty()).or_else(|| {
                 let ids = node.words("aria-labelledby").filter(|_| !reading.referenced);
@@ -114,7 +114,7 @@ fn read<'a>(
             let named = named.or_else(|| node.words("aria-label").map(str::to_owned));
             let named = named.filter(|name| !name.trim().is_empty());
             if let Some(named) = named.or_else(|| alternative(dom, index, node)) {
-                // Names are words of their own.
+                // Names are separate words.
                 said.push(' ');
                 said.push_str(&named);
                 said.push(' ');
@@ -221,7 +221,7 @@ fn is_boxed(tag: &str) -> bool {
     )
 }
 
-/// Whether elements of a role are controls, which are words of their own.
+/// Whether elements of a role are controls, which are separate words.
 fn is_control(role: &str) -> bool {
     matches!(
         role,

@@ -140,7 +140,7 @@ fn native(dom: &Dom<'_>, index: usize, node: &DomNode<'_>) -> &'static str {
             let list = node.attribute("multiple").is_some() || lines.is_some_and(|size| size > 1);
             if list { "listbox" } else { "combobox" }
         }
-        // Without a summary of its own, the browser shows one.
+        // Without a summary in the page, the browser shows one.
         "DETAILS" if dom.child(index, "SUMMARY").is_none() => "summary",
         "SUMMARY" => {
             let first = parent().filter(|(_, parent)| parent.tag == "DETAILS");
@@ -234,7 +234,7 @@ fn input(node: &DomNode<'_>) -> &'static str {
     }
 }
 
-/// Whether an element of a drawing has a meaning of its own.
+/// Whether an element of a drawing has its own meaning.
 fn is_known(node: &DomNode<'_>) -> bool {
     node.attribute("role").is_some() || is_labelled(node) || node.tag == "a" || is_focusable(node)
 }
