@@ -1,4 +1,4 @@
-//! The page as an accessibility tree for models: one line for each element with content or a
+//! The page as a tree for models: one line for each element with content or a
 //! function, and a ref on each element that can be used.
 //!
 //! ```text
@@ -15,17 +15,26 @@
 //!     | Small | button "Buy" [ref=e5]
 //! ```
 //!
-//! [`source`] reads Chromium's data, [`tree`] keeps the meaningful part, [`layout`] makes lines,
-//! [`cut`] shortens them, and [`delta`] compares them with an earlier snapshot.
+//! [`capture`] reads Chromium's data, and [`dom`] what follows from the structure of a document.
+//! [`roles`], [`names`] and [`states`] tell what elements are: see ADR 69. [`tree`] keeps the
+//! meaningful part, [`layout`] makes lines, [`cut`] shortens them, and [`delta`] compares them with
+//! an earlier snapshot.
 
+mod capture;
+mod content;
 mod cut;
 mod delta;
+mod dom;
+#[cfg(test)]
+mod fixture;
 mod frame;
 mod layout;
+mod marks;
+mod names;
 mod past;
 mod piece;
-mod role;
-mod source;
+mod roles;
+mod states;
 mod tree;
 mod words;
 
@@ -51,10 +60,11 @@ use crate::{
     refs::Node,
     world::Outcome,
 };
+use capture::Capture;
+use dom::{Dom, Mark};
 use layout::Limits;
 use past::Of;
-use source::{AxTree, Captured, Facts};
-use tree::{AllFacts, Source, Tree};
+use tree::{Source, Tree};
 
 /// The default limit in bytes.
 const MAX_BYTES: usize = 50_000;
@@ -126,12 +136,12 @@ async fn make(
     deadline: Instant,
 ) -> Result<Made, BrowserError> {
     let frames = page.frames();
-    let (sources, facts) = look(page, &frames, deadline).await?;
+    let seen = look(page, &frames, deadline).await?;
+    let sources = seen.sources(&frames);
     let Some(main) = sources.first() else { return Err(BrowserError::PageGone) };
     let of = Of { document: main.document.clone(), root: root.clone() };
-    let title = main.tree.nodes.first().map(|node| words::tidy(&node.name, 300));
-    let tree = tree::grow(&sources, &facts, root.as_ref());
-    drop(facts);
+    let title = seen.title(main);
+    let tree = tree::grow(&sources, root.as_ref());
 
     let name = |frame: usize, backend_id: i64| match sources.get(frame) {
         Some(Source { session, frame, document, .. }) => {
@@ -149,7 +159,6 @@ async fn make(
         changes => changes,
     });
     let id = past.keep(of, lines);
-    let title = title.unwrap_or_default();
     let short = |changes: &String| changes == NOTHING || changes.len() < whole.min(room + 1);
     match changes.filter(short) {
         Some(text) => Ok(Made { id, title, text, delta: true, truncated: tree.cut }),
@@ -193,80 +202,102 @@ fn write(tree: &Tree, room: usize, name: &dyn Fn(usize, i64) -> String) -> Text 
     Text { lines, whole, text, truncated: true }
 }
 
-/// Reads all frames, the main frame first.
+/// What the browser reports about the frames of a page.
+struct Seen {
+    captures: HashMap<SessionId, Capture>,
+    marks: HashMap<String, HashMap<i64, Vec<Mark>>>,
+    /// The parent frame and the element in it that show a frame of another process.
+    owners: HashMap<String, (String, i64)>,
+}
+
+impl Seen {
+    /// The documents of the frames, the main frame first. Frames without a known parent are left
+    /// out.
+    fn sources(&self, frames: &[Frame]) -> Vec<Source<'_>> {
+        let mut sources: Vec<Source<'_>> = Vec::new();
+        let mut index: HashMap<&str, usize> = HashMap::new();
+        for (at, frame) in frames.iter().enumerate() {
+            let Some(capture) = self.captures.get(&frame.session) else { continue };
+            let Some(document) = capture.document_of(&frame.id) else { continue };
+            let owner = match self.owners.get(&frame.id) {
+                Some((parent, id)) => Some((parent.as_str(), *id)),
+                None => capture.owner(document),
+            };
+            let owner = owner.and_then(|(parent, id)| Some((*index.get(parent)?, id)));
+            if owner.is_none() && at > 0 {
+                continue;
+            }
+            let marks = self.marks.get(&frame.id).cloned().unwrap_or_default();
+            let dom = Dom::new(capture.nodes(document), marks);
+            index.insert(&frame.id, sources.len());
+            let Frame { session, id, url, loader, .. } = frame.clone();
+            sources.push(Source { session, frame: id, document: loader, url, dom, owner });
+        }
+        sources
+    }
+
+    fn title(&self, main: &Source<'_>) -> String {
+        let capture = self.captures.get(&main.session);
+        let title =
+            capture.and_then(|capture| Some(capture.title(capture.document_of(&main.frame)?)));
+        words::tidy(title.unwrap_or_default(), 300)
+    }
+}
+
+/// Reads all frames.
 ///
 /// All requests are sent together: a busy page answers later requests late, and answers for the
 /// same moment fit together.
-async fn look(
+async fn look(page: &Page, frames: &[Frame], deadline: Instant) -> Result<Seen, BrowserError> {
+    let frames = frames.get(..=MAX_FRAMES).unwrap_or(frames);
+    let Some(main) = frames.first() else { return Err(BrowserError::PageGone) };
+    let sessions: HashSet<&SessionId> =
+        frames.iter().map(|frame| &frame.session).filter(|id| **id != main.session).collect();
+    let (first, more, marks, owners) =
+        join!(
+            capture(page, &main.session, deadline),
+            join_all(sessions.into_iter().map(async |session| {
+                // A frame that disappears is left out.
+                Some((session.clone(), capture(page, session, deadline).await.ok()?))
+            })),
+            join_all(frames.iter().map(async |frame| {
+                (frame.id.clone(), marks::marks(page, frame, deadline).await)
+            })),
+            join_all(frames.iter().map(|frame| owner(page, frames, frame, deadline))),
+        );
+    let mut captures = HashMap::from([(main.session.clone(), first?)]);
+    captures.extend(more.into_iter().flatten());
+    let (marks, owners) = (marks.into_iter().collect(), owners.into_iter().flatten().collect());
+    Ok(Seen { captures, marks, owners })
+}
+
+async fn capture(
     page: &Page,
-    frames: &[Frame],
+    session: &SessionId,
     deadline: Instant,
-) -> Result<(Vec<Source>, AllFacts), BrowserError> {
-    let Some((main, others)) = frames.split_first() else { return Err(BrowserError::PageGone) };
-    let others = others.get(..MAX_FRAMES).unwrap_or(others);
-    let elsewhere: HashSet<&SessionId> =
-        others.iter().map(|frame| &frame.session).filter(|id| **id != main.session).collect();
-    let (first, facts, found, more) = join!(
-        source(page, main, deadline),
-        facts(page, &main.session, deadline),
-        join_all(others.iter().map(|frame| child(page, frames, frame, deadline))),
-        join_all(elsewhere.into_iter().map(async |session| {
-            // A frame that disappears is left out.
-            let facts = facts(page, session, deadline).await.unwrap_or_default();
-            (session.clone(), facts)
-        })),
-    );
-    let mut sources = vec![first?];
-    let mut facts = AllFacts::from([(main.session.clone(), facts?)]);
-    facts.extend(more);
-    // The index of each frame's source; frames without a known parent are left out.
-    let mut index = HashMap::from([(main.id.clone(), 0)]);
-    for (mut source, parent, owner) in found.into_iter().flatten() {
-        if let Some(parent) = index.get(&parent) {
-            source.owner = Some((*parent, owner));
-            index.insert(source.frame.clone(), sources.len());
-            sources.push(source);
-        }
-    }
-    Ok((sources, facts))
+) -> Result<Capture, BrowserError> {
+    let params = json!({ "computedStyles": Capture::STYLES });
+    page.call(session, "DOMSnapshot.captureSnapshot", params, deadline).await
 }
 
-async fn source(page: &Page, frame: &Frame, deadline: Instant) -> Result<Source, BrowserError> {
-    let params = json!({ "frameId": frame.id });
-    let tree: AxTree =
-        page.call(&frame.session, "Accessibility.getFullAXTree", params, deadline).await?;
-    let Frame { session, id, url, loader, .. } = frame.clone();
-    Ok(Source { session, frame: id, document: loader, url, tree, owner: None })
-}
-
-/// Reads a child frame and the element that shows it.
-async fn child(
+/// Asks for the element that shows a frame of another process.
+async fn owner(
     page: &Page,
     frames: &[Frame],
     frame: &Frame,
     deadline: Instant,
-) -> Option<(Source, String, i64)> {
+) -> Option<(String, (String, i64))> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Owner {
         backend_node_id: i64,
     }
     let parent = frames.iter().find(|parent| Some(&parent.id) == frame.parent.as_ref())?;
+    if parent.session == frame.session {
+        return None;
+    }
     let params = json!({ "frameId": frame.id });
     let owner: Owner =
         page.call(&parent.session, "DOM.getFrameOwner", params, deadline).await.ok()?;
-    let source = source(page, frame, deadline).await.ok()?;
-    Some((source, parent.id.clone(), owner.backend_node_id))
-}
-
-/// Reads what the accessibility tree does not contain, for all frames of a session.
-async fn facts(
-    page: &Page,
-    session: &SessionId,
-    deadline: Instant,
-) -> Result<HashMap<i64, Facts>, BrowserError> {
-    let params = json!({ "computedStyles": Captured::STYLES });
-    let captured: Captured =
-        page.call(session, "DOMSnapshot.captureSnapshot", params, deadline).await?;
-    Ok(captured.facts())
+    Some((frame.id.clone(), (parent.id.clone(), owner.backend_node_id)))
 }

@@ -18,6 +18,8 @@ const SCRIPT: &str = concat!(
     "\n",
     include_str!("elements.js"),
     "\n",
+    include_str!("marks.js"),
+    "\n",
     include_str!("watch.js")
 );
 const NAME: &str = "helmdeck";
@@ -168,7 +170,7 @@ impl Page {
     }
 
     /// Waits for an answer while the document is shown: the browser may not answer after that.
-    async fn while_shown<T>(
+    pub async fn while_shown<T>(
         &self,
         frame: &Frame,
         asking: impl Future<Output = Result<T, BrowserError>>,

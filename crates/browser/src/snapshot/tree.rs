@@ -1,4 +1,4 @@
-//! The accessibility tree without meaningless elements.
+//! The elements of a page without meaningless ones.
 //!
 //! Elements that only group or decorate are removed and their children move up. A block element
 //! leaves a break, so that two paragraphs do not become one. Nothing here recurses: pages may have
@@ -12,8 +12,8 @@ use std::{
 use helmdeck_cdp::SessionId;
 
 use super::{
-    frame::{Fate, Frame},
-    source::{AxTree, Facts},
+    dom::Dom,
+    frame::{Fate, fate},
 };
 use crate::refs::Node;
 
@@ -23,20 +23,17 @@ const MAX_DEPTH: usize = 40;
 pub(super) const MAX_ITEMS: usize = 200_000;
 
 /// The data of one frame.
-pub(crate) struct Source {
+pub(crate) struct Source<'a> {
     pub session: SessionId,
     /// The frame's id.
     pub frame: String,
     /// The id of its document.
     pub document: String,
     pub url: String,
-    pub tree: AxTree,
+    pub dom: Dom<'a>,
     /// The index of the parent frame, and the backend id of the element that shows this frame.
     pub owner: Option<(usize, i64)>,
 }
-
-/// The facts of each session's elements.
-pub(crate) type AllFacts = HashMap<SessionId, HashMap<i64, Facts>>;
 
 /// The reduced tree of a page. The first item is the root.
 pub(crate) struct Tree {
@@ -85,9 +82,9 @@ enum Work {
 }
 
 /// Builds the tree of a page from its frames, main frame first, or of one node.
-pub(crate) fn grow(sources: &[Source], facts: &AllFacts, root: Option<&Node>) -> Tree {
-    let mut grower = Grower::new(sources, facts);
-    for (frame, node) in grower.roots(root).into_iter().rev() {
+pub(crate) fn grow(sources: &[Source<'_>], root: Option<&Node>) -> Tree {
+    let mut grower = Grower::new(sources);
+    if let Some((frame, node)) = grower.root(root) {
         grower.work.push(Work::Node { frame, node, parent: 0, depth: 0, top: 0.0 });
     }
     while let Some(work) = grower.work.pop() {
@@ -106,23 +103,25 @@ pub(crate) fn grow(sources: &[Source], facts: &AllFacts, root: Option<&Node>) ->
 }
 
 struct Grower<'a> {
-    frames: Vec<Frame<'a>>,
+    sources: &'a [Source<'a>],
+    /// The upper edge of each frame in the viewport.
+    tops: HashMap<usize, f64>,
     /// The frame that an element shows.
     shown: HashMap<(usize, i64), usize>,
-    /// Guards against cycles, which a compromised renderer could send.
+    /// Guards against elements that own each other.
     seen: HashSet<(usize, usize)>,
     work: Vec<Work>,
     tree: Tree,
 }
 
 impl<'a> Grower<'a> {
-    fn new(sources: &'a [Source], facts: &'a AllFacts) -> Self {
-        let frames = sources.iter().map(|source| Frame::new(source, facts.get(&source.session)));
+    fn new(sources: &'a [Source<'a>]) -> Self {
         let shown = sources.iter().enumerate();
         let shown = shown.filter_map(|(index, source)| Some((source.owner?, index)));
         let root = Item { what: Content::Element(Element::default()), ..Item::default() };
         Self {
-            frames: frames.collect(),
+            sources,
+            tops: HashMap::new(),
             shown: shown.collect(),
             seen: HashSet::new(),
             work: Vec::new(),
@@ -130,26 +129,15 @@ impl<'a> Grower<'a> {
         }
     }
 
-    /// Where to begin: the main frame, or the topmost nodes within `root`.
-    fn roots(&self, root: Option<&Node>) -> Vec<(usize, usize)> {
-        let Some(root) = root else { return vec![(0, 0)] };
-        let mut roots = Vec::new();
-        for (at, frame) in self.frames.iter().enumerate() {
-            if frame.source.session != root.session || frame.source.frame != root.frame {
-                continue;
-            }
-            let nodes = &frame.source.tree.nodes;
-            let inside = frame.inside(root.backend_id);
-            let mut below: HashSet<usize> = HashSet::new();
-            for (index, node) in nodes.iter().enumerate() {
-                if inside.get(index) == Some(&true) {
-                    below.extend(frame.children(node));
-                }
-            }
-            let top = |index: &usize| inside.get(*index) == Some(&true) && !below.contains(index);
-            roots.extend(frame.in_order().into_iter().filter(top).map(|index| (at, index)));
-        }
-        roots
+    /// Where to begin: the main frame, or a node that is shown.
+    fn root(&self, root: Option<&Node>) -> Option<(usize, usize)> {
+        let Some(root) = root else { return Some((0, 0)) };
+        let mut sources = self.sources.iter();
+        let its =
+            |source: &Source<'_>| source.session == root.session && source.frame == root.frame;
+        let frame = sources.position(its)?;
+        let dom = &self.sources.get(frame)?.dom;
+        dom.find(root.backend_id).filter(|at| !dom.is_inside_gone(*at)).map(|at| (frame, at))
     }
 
     fn add(&mut self, parent: usize, item: Item) {
@@ -162,37 +150,35 @@ impl<'a> Grower<'a> {
 
     fn visit(&mut self, at: (usize, usize), parent: usize, depth: usize, top: f64) {
         let (frame_at, node_at) = at;
-        let Some(frame) = self.frames.get(frame_at) else { return };
-        let Some(node) = frame.source.tree.nodes.get(node_at) else { return };
+        let Some(source) = self.sources.get(frame_at) else { return };
+        let Some(node) = source.dom.node(node_at) else { return };
         if !self.seen.insert(at) {
             return;
         }
-        let facts = frame.facts(node);
-        let top = facts.and_then(|facts| facts.top).map_or(top, |top| top + frame.top);
-        let owned = node.backend_id.and_then(|id| self.shown.get(&(frame_at, id))).copied();
-        let id = node.backend_id.map(|id| (frame_at, id));
+        let edge = self.tops.get(&frame_at).copied().unwrap_or_default();
+        let top = node.layout.map_or(top, |layout| layout.top + edge);
+        let owned = self.shown.get(&(frame_at, node.backend_id)).copied();
+        let id = Some((frame_at, node.backend_id));
         let mut hasher = DefaultHasher::new();
-        (&frame.source.frame, node.backend_id).hash(&mut hasher);
+        (&source.frame, Some(node.backend_id)).hash(&mut hasher);
         let key = hasher.finish();
-        match frame.fate(node, node_at) {
+        match fate(&source.dom, &source.url, node_at) {
             Fate::Gone => {}
             Fate::Said(text) => {
                 let what = Content::Text(text);
                 self.add(parent, Item { what, children: Vec::new(), node: id, key, top });
             }
-            Fate::Hoisted => {
-                let block = facts.is_some_and(|facts| !facts.inline);
-                let children: Vec<usize> = frame.children(node).collect();
+            Fate::Hoisted { block } => {
                 if block {
                     self.add(parent, Item::default());
                     self.work.push(Work::Break { parent });
                 }
-                self.below(frame_at, children, (parent, depth, top));
+                self.below(frame_at, source.dom.children(node_at), (parent, depth, top));
                 self.show(owned, (parent, depth, top));
             }
             Fate::Kept { element, with_children } => {
-                let children: Vec<usize> =
-                    if with_children { frame.children(node).collect() } else { Vec::new() };
+                let children =
+                    if with_children { source.dom.children(node_at) } else { Vec::new() };
                 let item = self.tree.items.len();
                 let what = Content::Element(element);
                 self.add(parent, Item { what, children: Vec::new(), node: id, key, top });
@@ -214,9 +200,7 @@ impl<'a> Grower<'a> {
     fn show(&mut self, frame: Option<usize>, to: (usize, usize, f64)) {
         let (parent, depth, top) = to;
         if let Some(at) = frame {
-            if let Some(frame) = self.frames.get_mut(at) {
-                frame.top = top;
-            }
+            self.tops.insert(at, top);
             self.work.push(Work::Node { frame: at, node: 0, parent, depth, top });
         }
     }
@@ -224,40 +208,31 @@ impl<'a> Grower<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::source::AxNode, *};
+    use super::{super::fixture::Fixture, *};
 
-    fn source(nodes: Vec<AxNode>) -> Source {
+    fn source(page: Fixture) -> Source<'static> {
         Source {
             session: "s".into(),
             frame: "f".to_owned(),
             document: "d".to_owned(),
             url: "http://here/".to_owned(),
-            tree: AxTree { nodes },
+            dom: page.dom(),
             owner: None,
         }
     }
 
-    fn node(id: usize, role: &str, children: &[usize]) -> AxNode {
-        AxNode {
-            node_id: id.to_string(),
-            ignored: false,
-            role: role.to_owned(),
-            name: "n".to_owned(),
-            value: String::new(),
-            properties: HashMap::new(),
-            child_ids: children.iter().map(usize::to_string).collect(),
-            backend_id: i64::try_from(id).ok(),
-        }
-    }
-
     #[test]
-    fn deep_and_cyclic_trees_are_handled() {
+    fn deep_trees_are_handled() {
         const DEPTH: usize = 20_000;
-        let mut nodes: Vec<AxNode> =
-            (0..DEPTH).map(|id| node(id, "list", &[id + 1, id.saturating_sub(1), id])).collect();
-        nodes.push(node(DEPTH, "button", &[0]));
-        let tree = grow(&[source(nodes)], &AllFacts::new(), None);
-        assert_eq!(tree.items.len(), DEPTH + 2);
+        let mut page = Fixture::default();
+        let mut at = page.element(0, "UL", "");
+        for _ in 1..DEPTH {
+            at = page.element(at, "UL", "");
+        }
+        page.element(at, "BUTTON", "");
+        let tree = grow(&[source(page)], None);
+        let elements = tree.items.iter().filter(|item| matches!(item.what, Content::Element(_)));
+        assert_eq!(elements.count(), DEPTH + 2);
         let (mut at, mut depth) = (0, 0);
         while let Some(child) = tree.items[at].children.first() {
             (at, depth) = (*child, depth + 1);
@@ -266,12 +241,27 @@ mod tests {
     }
 
     #[test]
+    fn elements_that_own_each_other_are_shown_once() {
+        let mut page = Fixture::default();
+        page.element(0, "MAIN", "id=a aria-owns=b");
+        page.element(0, "NAV", "id=b aria-owns=a");
+        let tree = grow(&[source(page)], None);
+        let roles = tree.items.iter().filter_map(|item| match &item.what {
+            Content::Element(element) => Some(element.role.as_str()),
+            Content::Break | Content::Text(_) => None,
+        });
+        assert_eq!(roles.collect::<Vec<_>>(), ["", "main", "navigation"]);
+    }
+
+    #[test]
     fn oversized_trees_are_cut() {
-        let all: Vec<usize> = (1..=MAX_ITEMS).collect();
-        let mut nodes = vec![node(0, "main", &all)];
-        nodes.extend(all.iter().map(|id| node(*id, "button", &[])));
-        let tree = grow(&[source(nodes)], &AllFacts::new(), None);
+        let mut page = Fixture::default();
+        let main = page.element(0, "MAIN", "");
+        for _ in 0..MAX_ITEMS {
+            page.element(main, "BUTTON", "");
+        }
+        let tree = grow(&[source(page)], None);
         assert!(tree.cut && tree.items.len() == MAX_ITEMS);
-        assert!(grow(&[], &AllFacts::new(), None).items.len() == 1);
+        assert!(grow(&[], None).items.len() == 1);
     }
 }

@@ -7,4 +7,5 @@ mod frames;
 mod hostile;
 mod lines;
 mod markdown;
+mod names;
 mod refs;

@@ -39,6 +39,22 @@ async fn a_name_of_a_megabyte_is_cut() {
 }
 
 #[tokio::test]
+async fn names_that_repeat_the_page_are_bounded() {
+    let (desk, _server) = Desk::showing(
+        "<div id=all></div><main></main><script>
+         all.innerHTML = '<i id=x>x</i>'.repeat(5000)
+         const ids = 'all x '.repeat(100)
+         document.querySelector('main').innerHTML = `<button aria-labelledby='${ids}'>a</button>`.repeat(2000)
+         </script>",
+    )
+    .await;
+    let began = std::time::Instant::now();
+    let snapshot = desk.snapshot(json!({})).await;
+    assert!(snapshot.snapshot.contains("button"), "{}", snapshot.snapshot);
+    assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
+}
+
+#[tokio::test]
 async fn pages_may_be_as_deep_as_chromium_allows() {
     let server = Server::start(|path| {
         let (tag, levels) = path.trim_matches('/').split_once('/').unwrap_or(("p", "1"));

@@ -170,6 +170,43 @@ async fn open_and_closed_shadow_roots_are_part_of_the_page() {
 }
 
 #[tokio::test]
+async fn secrets_are_not_part_of_names_values_or_texts() {
+    let (desk, _server) = Desk::showing(
+        r#"<style>.dots { -webkit-text-security: disc }</style>
+        <button>Send <input type=password value=hunter2></button>
+        <label id=l>Code <input class=dots value=hunter2></label><div role=group aria-labelledby=l>g</div>
+        <textarea style="-webkit-text-security: disc" aria-label=Key>hunter2</textarea>
+        <div contenteditable class=dots role=textbox aria-label=Pin>hunter2</div><p class=dots>hunter2</p>"#,
+    )
+    .await;
+    let text = desk.text().await;
+    assert!(!text.contains("hunter2"), "{text}");
+    for line in ["button \"Send\"", "textbox \"Code\"", "group \"Code\"", "textbox \"Pin\""] {
+        assert!(text.contains(line), "{line} in\n{text}");
+    }
+}
+
+#[tokio::test]
+async fn the_focus_is_shown_in_open_and_closed_shadow_roots() {
+    let (desk, _server) = Desk::showing(
+        r#"<my-card></my-card><my-safe></my-safe><button>light</button><script>
+        for (const [name, mode] of [['my-card', 'open'], ['my-safe', 'closed']])
+          customElements.define(name, class extends HTMLElement { constructor() { super()
+            globalThis['its_' + mode] = this.attachShadow({ mode })
+            globalThis['its_' + mode].innerHTML = `<button>first</button><input aria-label=${mode}>` } })
+        </script>"#,
+    )
+    .await;
+    for (root, line) in [("open", 1), ("closed", 3)] {
+        desk.run(&format!("its_{root}.lastChild.focus()")).await;
+        let text = desk.text().await;
+        let focused: Vec<usize> =
+            (0..5).filter(|at| text.lines().nth(*at).unwrap().contains("[focused]")).collect();
+        assert_eq!(focused, [line], "{text}");
+    }
+}
+
+#[tokio::test]
 async fn a_part_of_the_page_can_be_requested() {
     let (desk, _server) = Desk::showing(
         r#"<nav><a href=/>Home</a></nav><form aria-label=Login><div id=in><p>Hello</p>
