@@ -10,7 +10,9 @@ use helmdeck_vision::{
 use helmdeck_wire::{
     guest::RefusedSites,
     point::{Pixel, Rect},
-    site::Site, tree::Candidate, vendor_size::SizeRule,
+    site::Site,
+    tree::Candidate,
+    vendor_size::SizeRule,
     verify::Verified,
 };
 
