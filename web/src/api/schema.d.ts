@@ -1428,8 +1428,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an address with a ticket, where people can watch a session's desktop
-         * @description Get an address with a ticket, where people can watch a session's desktop.
+         * Get an address with a ticket, where people can watch a session's VISIBLE desktop
+         * @description Get an address with a ticket, where people can watch a session's VISIBLE desktop.
          */
         get: operations["desktop_vnc_url"];
         put?: never;
@@ -1680,8 +1680,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run a job's pack again with the same input
-         * @description Run a job's pack again with the same input. Returns a new job: with its output, or with 202 if it has not ended.
+         * Run a job's pack again with the same input, which is checked again
+         * @description Run a job's pack again with the same input, which is checked again. Answers 202 with the new job.
          */
         post: operations["rerun_job"];
         delete?: never;
@@ -2805,7 +2805,7 @@ export interface paths {
         put?: never;
         /**
          * Reach a goal on the desktop with a model: look, act and observe, until the goal is verified
-         * @description Reach a goal on the desktop with a model: look, act and observe, until the goal is verified.
+         * @description Reach a goal on the desktop with a model: look, act and observe, until the goal is verified. This may take many minutes: begin with `vision.start` if the client gives up earlier.
          */
         post: operations["vision_act"];
         delete?: never;
@@ -2845,7 +2845,7 @@ export interface paths {
         put?: never;
         /**
          * Pause the run of vision in a session before its next step
-         * @description Pause the run of vision in a session before its next step. Its time-out goes on.
+         * @description Pause the run of vision in a session before its next step. Its time-out stands still meanwhile.
          */
         post: operations["vision_pause"];
         delete?: never;
@@ -3901,6 +3901,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
@@ -4526,6 +4528,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description Pixels from the left edge. */
@@ -4584,6 +4588,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -5240,6 +5246,8 @@ export interface components {
              * @default left
              */
             button?: components["schemas"]["Button"];
+            /** @description Where a drag ends, by name. */
+            end_target?: components["schemas"]["Target"] | null;
             /** @description Where to release, unless `path` is given. */
             end_x?: components["schemas"]["Px"] | null;
             /** @description Where to release, unless `path` is given. */
@@ -5318,6 +5326,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -5430,6 +5440,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
@@ -5518,6 +5530,8 @@ export interface components {
             text_entered?: boolean | null;
             /** @description Time zone of pages. */
             timezone?: string | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -5562,6 +5576,11 @@ export interface components {
              * @description Jobs that had ended, with their inputs and results.
              */
             jobs: number;
+            /**
+             * Format: uint64
+             * @description Pictures of screens that those jobs made.
+             */
+            pictures: number;
             /**
              * Format: uint64
              * @description Runs of vision that had ended, with their steps.
@@ -5918,6 +5937,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
@@ -5927,7 +5948,7 @@ export interface components {
         Expect: {
             /** @description Whether it is checked or selected. */
             checked?: boolean | null;
-            /** @description Whether it can be used. */
+            /** @description Whether it can be used. States that are not known match nothing. */
             enabled?: boolean | null;
             /** @description Whether it has the keyboard focus. */
             focused?: boolean | null;
@@ -5941,7 +5962,7 @@ export interface components {
             text?: string | null;
             /** @description Part of the address of its page. */
             url?: string | null;
-            /** @description Part of the title of its window. */
+            /** @description Part of the title of its window; of the page, for actions of the browser. */
             window?: string | null;
         };
         /**
@@ -6264,6 +6285,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The window's id. */
@@ -6410,6 +6433,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -6468,7 +6493,7 @@ export interface components {
             element?: string | null;
             /** @description Accessible name. */
             name?: string;
-            /** @description Where it is. */
+            /** @description Where it is: on the screen, or in the viewport if a browser action tells it. */
             rect?: components["schemas"]["Rect"] | null;
             /** @description Accessible role. */
             role?: string;
@@ -6604,6 +6629,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -6861,6 +6888,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -7264,6 +7293,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description Pixels from the left edge. */
@@ -7388,6 +7419,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description Pixels from the left edge. */
@@ -7438,6 +7471,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description Pixels from the left edge. */
@@ -7528,6 +7563,8 @@ export interface components {
             text_entered?: boolean | null;
             /** @description The page's title. */
             title: string;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
@@ -7822,7 +7859,7 @@ export interface components {
          *     - `budget`: A budget is used up.
          *     - `max_steps`: The steps are used up.
          *     - `provider_error`: The model could not be asked.
-         *     - `cancelled`: The run was stopped, or its session ended.
+         *     - `cancelled`: The run was stopped, its session ended, or its screen could not be read.
          *     - `control_taken`: A person took control.
          *     - `denied`: A person refused, or the caller may not do this.
          * @enum {string}
@@ -8166,6 +8203,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -8534,6 +8573,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /**
@@ -8707,6 +8748,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -8798,6 +8841,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
             /** @description The tab's address after the action. */
@@ -9057,7 +9102,8 @@ export interface components {
         Settle: {
             /**
              * Format: uint32
-             * @description Milliseconds without a change. Blinking carets, spinners, clocks and videos do not count.
+             * @description Milliseconds without a change. Blinking carets, spinners, clocks and videos do not count. After the
+             *     program has handled its input, its picture is awaited for 100 ms at least.
              * @default 150
              */
             quiet_ms?: number;
@@ -9305,6 +9351,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -9364,7 +9412,7 @@ export interface components {
             role?: string | null;
             /** @description Visible text or accessible name. */
             text?: string | null;
-            /** @description Part of the title of its window. */
+            /** @description Part of the title of its window; of the page, for actions of the browser. */
             window?: string | null;
         };
         /** @description Test whether a session may connect to an address. */
@@ -9528,7 +9576,7 @@ export interface components {
             kind: components["schemas"]["TraceKind"];
             /** @description `ok`, or the code of its error. */
             outcome?: string | null;
-            /** @description Where the screen changed. */
+            /** @description Where the screen changed, or where the window is. */
             regions?: components["schemas"]["Rect"][];
             /**
              * Format: uint32
@@ -9574,6 +9622,13 @@ export interface components {
              * @description The time of this reply, in milliseconds on the clock of the entries.
              */
             now_ms: number;
+        };
+        /** @description Ids of small pictures of the place of an action, in the trace of its session. */
+        TracePictures: {
+            /** @description After it. */
+            after: string;
+            /** @description Before the action. */
+            before: string;
         };
         /**
          * @description How a client reaches helmdeck.
@@ -9653,6 +9708,11 @@ export interface components {
              * @default false
              */
             opaque?: boolean;
+            /**
+             * @description Whether it is a panel of the desktop. Its buttons are found by reading the picture.
+             * @default false
+             */
+            panel?: boolean;
             /**
              * Format: uint32
              * @description Process that owns it; absent for the session's own browser.
@@ -9810,6 +9870,8 @@ export interface components {
              *     picture. Absent if not.
              */
             text_entered?: boolean | null;
+            /** @description Small pictures of the place, in the trace. */
+            trace?: components["schemas"]["TracePictures"] | null;
             /** @description The earlier picture that still shows the screen. */
             unchanged_since?: components["schemas"]["ShotId"] | null;
         };
@@ -9972,7 +10034,10 @@ export interface components {
          * @enum {string}
          */
         ViewStatus: "unspecified" | "starting" | "ready" | "streaming" | "no_browser" | "private" | "passthrough" | "unavailable";
-        /** @description Reach a goal on the desktop with a model: look, act and observe, until the goal is verified. */
+        /**
+         * @description Reach a goal on the desktop with a model: look, act and observe, until the goal is verified. This may
+         *     take many minutes: begin with `vision.start` if the client gives up earlier.
+         */
         VisionAct: {
             /**
              * @description Sites and programs that may be used besides those where it starts and that the instruction
@@ -10215,13 +10280,18 @@ export interface components {
             hit?: components["schemas"]["HitTarget"] | null;
             /** @description Where the pointer was moved to, if the position was next to the element that is named. */
             moved_to?: components["schemas"]["Pixel"] | null;
+            /**
+             * @description Small pictures of the place before and after the action, which `trace/{picture}` of the session shows as long as
+             *     the session keeps them.
+             */
+            pictures?: components["schemas"]["TracePictures"] | null;
             /** @description What went wrong. */
             problem?: string | null;
             /** @description Where the screen changed. */
             regions?: components["schemas"]["Rect"][];
             /** @description What the model said, shortened. */
             said?: string;
-            /** @description The picture that the model saw. */
+            /** @description Id of the picture that the model saw. The picture itself is not kept. */
             shot?: string | null;
             /** @description What the call of the model used; only in the first step of a reply. */
             spent?: components["schemas"]["Spent"] | null;
@@ -12680,7 +12750,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the job. The `task_id` of an MCP task is accepted too. */
+                /** @description Id of the job. The id of an MCP task is accepted too. */
                 job_id: string;
             };
             cookie?: never;
@@ -12753,7 +12823,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the job. The `task_id` of an MCP task is accepted too. */
+                /** @description Id of the job. The id of an MCP task is accepted too. */
                 job_id: string;
             };
             cookie?: never;
@@ -14472,7 +14542,7 @@ export interface operations {
             query?: {
                 /** @description Maximum number of entries: the first ones after `since`, or the last ones. Defaults to 200. */
                 limit?: number;
-                /** @description Only actions and changes within 100 pixels of this point, as `x,y`. */
+                /** @description Only actions, changes and windows within 100 pixels of this point, as `x,y`. */
                 near?: string;
                 /** @description Only entries that are new or changed since an earlier reply: its `next`. */
                 since?: number;
