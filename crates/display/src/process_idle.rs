@@ -21,8 +21,9 @@ const LOOK: Duration = Duration::from_millis(2);
 /// How many checks in a row must find the process continuously asleep.
 const LOOKS: u32 = 4;
 /// Limit on waiting for a program that is never idle, for example while it plays a video. A
-/// terminal that searches a font for a new character may be busy for a second.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// terminal that searches fonts for new characters may be busy for seconds on a busy machine, and
+/// would show other characters if their keys changed meanwhile.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Waits until the program that created `window` sleeps, or until the limit.
 pub(crate) async fn wait(
