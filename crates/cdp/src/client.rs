@@ -7,12 +7,12 @@ use tokio::time::timeout;
 
 use crate::{
     Cdp, CdpError,
-    address::is_browser_part,
     cdp::Forget,
     client_message::{ClientMessage, INVALID_PARAMS, NO_SESSION, SERVER_ERROR, refusal},
     contexts::Named,
     dispatcher::{NotSent, Question},
     envelope::Envelope,
+    internal_pages::is_browser_part,
     pipe::MAX_REQUEST,
     queue::{Next, Queue},
     session::SessionId,

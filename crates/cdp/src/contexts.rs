@@ -9,7 +9,7 @@ use std::{borrow::Cow, collections::HashMap};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use crate::{address::is_browser_part, tree::Owner};
+use crate::{internal_pages::is_browser_part, tree::Owner};
 
 /// Limit on contexts of one client.
 const MAX_CONTEXTS: usize = 1000;

@@ -7,7 +7,6 @@
 //! holds the connection to a browser that may be restarted, and to others that run beside it. Other
 //! crates decide who may send what; [`ClientMessage`] shows what a message is about.
 
-mod address;
 mod cdp;
 mod client;
 mod client_message;
@@ -18,6 +17,7 @@ mod envelope;
 mod error;
 mod events;
 mod handover;
+mod internal_pages;
 mod pipe;
 mod pipe_messages;
 mod queue;
@@ -25,12 +25,12 @@ mod session;
 mod socket;
 mod tree;
 
-pub use address::controls_browser;
 pub use cdp::Cdp;
 pub use client::{Client, Ended};
 pub use client_message::{ClientMessage, Malformed, refusal};
 pub use current::{Current, Restarting};
 pub use error::CdpError;
 pub use events::{Event, EventStream, Lagged};
+pub use internal_pages::controls_browser;
 pub use pipe::{MAX_MESSAGE, MAX_REQUEST};
 pub use session::SessionId;

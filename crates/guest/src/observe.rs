@@ -11,7 +11,6 @@ mod focus;
 mod hint;
 mod pictures;
 mod places;
-mod repeats;
 mod reply;
 mod settling;
 mod titles;
@@ -45,8 +44,8 @@ use tokio::join;
 use self::{
     effect::{Act, ProgramFocus, Reported, Seen, Verdict},
     focus::FocusBefore,
+    hint::repeats::{Action, Repeats},
     places::{carets, periodic},
-    repeats::{Action, Repeats},
     titles::Titles,
     trace::{ActionTrace, Crops},
 };

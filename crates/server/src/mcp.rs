@@ -20,6 +20,7 @@ mod lean_schema;
 mod legacy_tasks;
 mod live_sessions;
 mod long_reply;
+mod own_host;
 mod pack_call;
 mod pictures;
 mod portable_schema;

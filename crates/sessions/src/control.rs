@@ -1,315 +1,133 @@
-//! Control of a session: a lease with an epoch. Pure decisions, with time passed in.
-//!
-//! Without a lease, agents drive. A person who takes it stops them until it is released, or until
-//! all viewers of that person have been gone for [`GRACE`]. A holder without a viewer must act at
-//! least every [`UNWATCHED`].
-//!
-//! People have priority: anyone but an agent can take the lease from an agent. Only a person who
-//! logged in can force it from another person. Agents can never force it.
+//! Taking and releasing control of a session.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use helmdeck_wire::{
-    control::{Control, Driver},
+    control::Control,
+    guest::HandedOver,
     history::{Actor, ActorKind},
 };
+use serde_json::json;
 use time::OffsetDateTime;
+use tracing::info;
 
-/// How long a person keeps the lease after their last viewer is gone. A page reload or a network
-/// change must not give a half-filled form to the agent.
-pub const GRACE: Duration = Duration::from_secs(15);
-/// How long a holder who never opened a viewer keeps the lease without using it.
-pub const UNWATCHED: Duration = Duration::from_secs(300);
+use crate::{
+    Caller, Session, SessionError,
+    events::EventKind,
+    lease::{ControlChange, Holder},
+};
 
-/// A client that can take control.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
-    /// Shown to others.
-    pub by: Actor,
-    /// The token or ticket that was used. Two pages of one login are the same holder.
-    pub key: String,
-}
-
-/// State of control.
-#[derive(Debug, Clone, Default)]
-pub struct Lease {
-    epoch: u64,
-    held: Option<Held>,
-    since: Option<OffsetDateTime>,
-    /// Message that the last person left for the agent, and that person.
-    message: Option<(String, String)>,
-}
-
-/// The new state after control changed.
-#[derive(Debug, Clone)]
-pub struct ControlChange {
-    lease: Lease,
-    running: bool,
-}
-
-impl ControlChange {
-    pub(crate) fn new(lease: Lease, running: bool) -> Self {
-        Self { lease, running }
+impl Session {
+    /// Control as the caller sees it.
+    pub fn control(&self, caller: &Caller) -> Control {
+        self.inner.lease.borrow().describe(self.is_running(), &caller.token)
     }
 
-    /// Control as the client with `key` sees it.
-    pub fn seen_by(&self, key: &str) -> Control {
-        self.lease.describe(self.running, key)
-    }
-}
-
-#[derive(Debug, Clone)]
-struct Held {
-    holder: Holder,
-    viewers: usize,
-    /// Whether the holder ever had a viewer.
-    watched: bool,
-    /// When the holder's last viewer left, or the holder last acted.
-    seen: Instant,
-}
-
-impl Held {
-    fn yields_to(&self, taker: &Actor, force: bool) -> bool {
-        match (self.holder.by.is_person(), taker.kind) {
-            (_, ActorKind::Human) if force => true,
-            (false, ActorKind::Human | ActorKind::Link) => true,
-            _ => false,
+    /// Gives control to `holder`. Actions of others in progress fail, and what they pressed is
+    /// released. Only a person may take control from another person, with `force`.
+    pub async fn take_control(&self, holder: Holder, force: bool) -> Result<(), SessionError> {
+        if force && holder.by.kind != ActorKind::Human {
+            return Err(SessionError::PersonRequired);
         }
-    }
-}
-
-impl Lease {
-    /// Gives the lease to `holder` if it is free, if an agent has it and `holder` is not an agent,
-    /// or if `holder` is a person who forces it. Returns whether anything changed, or the current
-    /// holder.
-    pub fn take(
-        &mut self,
-        holder: Holder,
-        force: bool,
-        now: Instant,
-        at: OffsetDateTime,
-    ) -> Result<bool, Holder> {
-        match &mut self.held {
-            Some(held) if held.holder.key == holder.key => {
-                held.seen = now;
-                return Ok(false);
-            }
-            Some(held) if !held.yields_to(&holder.by, force) => return Err(held.holder.clone()),
-            _ => {}
+        self.adoption().await;
+        self.ensure_alive()?;
+        let mut taken = Ok(false);
+        let (by, key) = (holder.by.clone(), holder.key.clone());
+        self.inner.lease.send_if_modified(|lease| {
+            taken = lease.take(holder, force, self.inner.clock.now(), OffsetDateTime::now_utc());
+            matches!(taken, Ok(true))
+        });
+        let changed = taken.map_err(|other| SessionError::ControlHeld {
+            id: self.id().clone(),
+            holder: other.by.subject,
+        })?;
+        self.count_viewers(&key);
+        if changed {
+            // A private sign-in of the previous holder ends.
+            self.drop_private(false).await;
+            let (kind, holder) = (by.kind.as_str(), by.subject.as_str());
+            info!(session.id = self.id().as_str(), kind, holder, "Control taken");
+            self.handed_over("take_control", by, None).await;
         }
-        self.held = Some(Held { holder, viewers: 0, watched: false, seen: now });
-        self.change(None, at);
-        Ok(true)
+        Ok(())
     }
 
-    /// Releases control to the agents if `key` has it. Returns whether anything changed.
-    pub fn release(&mut self, key: &str, message: Option<String>, at: OffsetDateTime) -> bool {
-        let Some(held) = self.held.take_if(|held| held.holder.key == key) else { return false };
-        self.change(message.map(|message| (message, held.holder.by.subject)), at);
-        true
-    }
-
-    /// Whether an action may start: the current epoch, or the holder who prevents it. The holder of
-    /// the lease may use actions, too.
-    pub fn admit(&self, key: &str) -> Result<u64, Holder> {
-        match &self.held {
-            Some(held) if held.holder.key != key => Err(held.holder.clone()),
-            _ => Ok(self.epoch),
+    /// Releases control to the agents, if `holder` has it.
+    pub async fn release_control(&self, holder: &Holder, message: Option<String>) {
+        let released = self.inner.lease.send_if_modified(|lease| {
+            lease.release(&holder.key, message.clone(), OffsetDateTime::now_utc())
+        });
+        if released {
+            self.drop_private(true).await;
+            let (kind, subject) = (holder.by.kind.as_str(), holder.by.subject.as_str());
+            info!(session.id = self.id().as_str(), kind, holder = subject, "Control released");
+            self.handed_over("release_control", holder.by.clone(), message).await;
         }
     }
 
-    /// Whether `key` has the lease. Manual input requires it.
-    pub fn drives(&self, key: &str) -> bool {
-        self.held.as_ref().is_some_and(|held| held.holder.key == key)
-    }
-
-    /// The holder of the lease.
-    pub fn holder(&self) -> Option<&Holder> {
-        self.held.as_ref().map(|held| &held.holder)
-    }
-
-    /// Increases whenever control changes.
-    pub fn epoch(&self) -> u64 {
-        self.epoch
-    }
-
-    /// Updates the number of the holder's open viewers.
-    pub fn watched_by(&mut self, key: &str, viewers: usize, now: Instant) {
-        if let Some(held) = self.held.as_mut().filter(|held| held.holder.key == key) {
-            held.viewers = viewers;
-            held.watched |= viewers > 0;
-            held.seen = now;
+    /// Ends the lease of a person who is gone. Returns when to check again.
+    pub(crate) async fn expire_control(&self) -> Option<Instant> {
+        let holder = self.inner.lease.borrow().holder().cloned();
+        let now = self.inner.clock.now();
+        let expired =
+            self.inner.lease.send_if_modified(|lease| lease.expire(now, OffsetDateTime::now_utc()));
+        if let Some(holder) = holder.filter(|_| expired) {
+            self.drop_private(false).await;
+            info!(
+                session.id = self.id().as_str(),
+                holder = holder.by.subject,
+                "Control released: its holder is gone"
+            );
+            self.handed_over("release_control", holder.by, None).await;
         }
+        self.inner.lease.borrow().expires()
     }
 
-    /// Records activity of the holder.
-    pub fn used_by(&mut self, key: &str, now: Instant) {
-        if let Some(held) = self.held.as_mut().filter(|held| held.holder.key == key) {
-            held.seen = now;
-        }
+    /// Whether the caller's action may start, and in which epoch.
+    pub(crate) fn may_drive(&self, caller: &Caller) -> Result<u64, SessionError> {
+        let mut admitted = Ok(0);
+        self.inner.lease.send_if_modified(|lease| {
+            lease.used_by(&caller.token, self.inner.clock.now());
+            admitted = lease.admit(&caller.token);
+            false
+        });
+        admitted.map_err(|holder| SessionError::ControlHeld {
+            id: self.id().clone(),
+            holder: holder.by.subject,
+        })
     }
 
-    /// Ends a lease whose holder has been gone for too long. Returns whether anything changed.
-    pub fn expire(&mut self, now: Instant, at: OffsetDateTime) -> bool {
-        let expired = self.expires().is_some_and(|end| now >= end);
-        if expired {
-            self.held = None;
-            self.change(None, at);
-        }
-        expired
-    }
-
-    /// When [`Self::expire`] needs to be called next.
-    pub fn expires(&self) -> Option<Instant> {
-        let held = self.held.as_ref().filter(|held| held.viewers == 0)?;
-        Some(held.seen + if held.watched { GRACE } else { UNWATCHED })
-    }
-
-    /// Control as the client with `key` sees it.
-    pub fn describe(&self, running: bool, key: &str) -> Control {
-        let driver = match &self.held {
-            _ if !running => Driver::Nobody,
-            Some(held) if held.holder.by.is_person() => Driver::Human,
-            Some(_) | None => Driver::Agent,
+    /// Waits until control changes from `epoch`; forever if the action needs no control.
+    pub(crate) async fn taken(&self, epoch: Option<u64>) -> SessionError {
+        let Some(epoch) = epoch else { return std::future::pending().await };
+        let mut lease = self.inner.lease.subscribe();
+        // The sender lives in `inner`, so this cannot fail here.
+        let holder = match lease.wait_for(|lease| lease.epoch() != epoch).await {
+            Ok(lease) => lease.holder().map(|holder| holder.by.subject.clone()),
+            Err(_) => None,
         };
-        Control {
-            driver,
-            holder: self.holder().map(|holder| holder.by.subject.clone()),
-            by: self.holder().map(|holder| holder.by.clone()),
-            epoch: self.epoch,
-            since: self.since,
-            message: self.message.as_ref().map(|(message, _)| message.clone()),
-            message_by: self.message.as_ref().map(|(_, by)| by.clone()),
-            yours: self.drives(key),
-        }
+        let holder = holder.unwrap_or_else(|| "another".to_owned());
+        SessionError::ControlTaken { id: self.id().clone(), holder }
     }
 
-    fn change(&mut self, message: Option<(String, String)>, at: OffsetDateTime) {
-        self.epoch += 1;
-        self.since = Some(at);
-        self.message = message;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const AT: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
-
-    fn one(kind: ActorKind, key: &str) -> Holder {
-        Holder { by: Actor { kind, subject: key.into(), ..Actor::default() }, key: key.into() }
-    }
-
-    fn holder(key: &str) -> Holder {
-        one(ActorKind::Human, key)
-    }
-
-    #[test]
-    fn an_agent_never_takes_control_from_a_person_not_even_by_force() {
-        for person in [ActorKind::Human, ActorKind::Link] {
-            let mut lease = Lease::default();
-            lease.take(one(person, "ann"), false, Instant::now(), AT).unwrap();
-            for force in [false, true] {
-                let agent = one(ActorKind::Agent, "bot");
-                let refused = lease.take(agent, force, Instant::now(), AT);
-                assert_eq!(refused, Err(one(person, "ann")), "{person:?} {force}");
+    /// Releases what is pressed, and announces the change with the message.
+    async fn handed_over(&self, what: &str, by: Actor, message: Option<String>) {
+        let detail = message.map_or(json!({}), |message| json!({ "message": message }));
+        self.record(by, what, detail, "ok", OffsetDateTime::now_utc(), Default::default());
+        let lease = self.inner.lease.borrow().clone();
+        self.tell(EventKind::Control(ControlChange::new(lease.clone(), self.is_running())));
+        self.inner.changed.notify_one();
+        // Continues if the requester disconnects: a partial change would leave keys pressed.
+        let session = self.clone();
+        let person = lease.holder().filter(|holder| holder.by.is_person());
+        let key = person.map(|holder| holder.key.clone());
+        let handed_over = HandedOver { to_person: key.is_some(), key };
+        let letting_go = helmdeck_task::spawn(async move {
+            if let Err(error) = session.inner.link.release_all(handed_over).await {
+                // The guest is about to be lost, which is reported elsewhere.
+                info!(session.id = session.id().as_str(), %error, "Failed to release keys");
             }
-        }
-    }
-
-    #[test]
-    fn people_and_link_holders_take_control_from_an_agent_without_force() {
-        for taker in [ActorKind::Human, ActorKind::Link] {
-            let mut lease = Lease::default();
-            let now = Instant::now();
-            assert_eq!(lease.take(one(ActorKind::Agent, "bot"), false, now, AT), Ok(true));
-            assert_eq!(lease.describe(true, "").driver, Driver::Agent);
-            assert!(lease.admit("other bot").is_err());
-            assert_eq!(lease.take(one(taker, "ann"), false, now, AT), Ok(true));
-            assert_eq!(lease.describe(true, "").driver, Driver::Human);
-            assert!(lease.admit("bot").is_err());
-        }
-    }
-
-    #[test]
-    fn a_link_holder_cannot_force_control_from_a_person() {
-        let mut lease = Lease::default();
-        let now = Instant::now();
-        lease.take(holder("ann"), false, now, AT).unwrap();
-        assert_eq!(lease.take(one(ActorKind::Link, "l"), true, now, AT), Err(holder("ann")));
-        lease.release("ann", None, AT);
-        lease.take(one(ActorKind::Link, "l"), false, now, AT).unwrap();
-        assert!(lease.take(one(ActorKind::Link, "m"), true, now, AT).is_err());
-        assert!(lease.take(holder("ann"), false, now, AT).is_err());
-        assert_eq!(lease.take(holder("ann"), true, now, AT), Ok(true));
-    }
-
-    #[test]
-    fn agents_drive_until_a_person_takes_control_and_again_after() {
-        let mut lease = Lease::default();
-        assert_eq!(lease.admit("agent"), Ok(0));
-        assert!(!lease.drives("agent"), "manual input needs the lease");
-        assert_eq!(lease.take(holder("ann"), false, Instant::now(), AT), Ok(true));
-        assert_eq!(lease.admit("agent"), Err(holder("ann")));
-        assert_eq!(lease.admit("ann"), Ok(1));
-        assert!(!lease.release("agent", None, AT), "only the holder can release");
-        assert!(lease.release("ann", Some("logged in".into()), AT));
-        assert_eq!(lease.admit("agent"), Ok(2));
-        let seen = lease.describe(true, "agent");
-        assert_eq!(seen.message.as_deref(), Some("logged in"));
-        assert_eq!(seen.message_by.as_deref(), Some("ann"), "the message comes from the person");
-    }
-
-    #[test]
-    fn a_second_person_needs_force_and_taking_twice_changes_nothing() {
-        let mut lease = Lease::default();
-        assert_eq!(lease.take(holder("ann"), false, Instant::now(), AT), Ok(true));
-        assert_eq!(lease.take(holder("ann"), false, Instant::now(), AT), Ok(false));
-        assert_eq!(lease.take(holder("bob"), false, Instant::now(), AT), Err(holder("ann")));
-        assert_eq!(lease.epoch(), 1);
-        assert_eq!(lease.take(holder("bob"), true, Instant::now(), AT), Ok(true));
-        assert!(lease.drives("bob") && !lease.drives("ann"));
-    }
-
-    #[test]
-    fn a_holder_whose_viewers_are_gone_keeps_the_lease_for_the_grace_only() {
-        let mut lease = Lease::default();
-        let start = Instant::now();
-        lease.take(holder("ann"), false, start, AT).unwrap();
-        lease.watched_by("ann", 1, start);
-        assert_eq!(lease.expires(), None);
-        lease.watched_by("ann", 0, start);
-        lease.watched_by("bob", 0, start);
-        assert!(!lease.expire(start + GRACE - Duration::from_millis(1), AT));
-        lease.watched_by("ann", 1, start + GRACE / 2);
-        assert!(!lease.expire(start + 2 * GRACE, AT), "back in time");
-        lease.watched_by("ann", 0, start);
-        assert!(lease.expire(start + GRACE, AT));
-        assert_eq!(lease.admit("agent"), Ok(2));
-    }
-
-    #[test]
-    fn a_holder_without_a_viewer_keeps_the_lease_while_it_uses_it() {
-        let mut lease = Lease::default();
-        let start = Instant::now();
-        lease.take(holder("ann"), false, start, AT).unwrap();
-        lease.used_by("bob", start + UNWATCHED / 2);
-        assert_eq!(lease.expires(), Some(start + UNWATCHED));
-        lease.used_by("ann", start + UNWATCHED / 2);
-        assert!(!lease.expire(start + UNWATCHED, AT));
-        lease.take(holder("ann"), false, start + UNWATCHED, AT).unwrap();
-        assert!(lease.expire(start + 2 * UNWATCHED, AT));
-    }
-
-    #[test]
-    fn an_ended_session_has_no_driver() {
-        let mut lease = Lease::default();
-        assert_eq!(lease.describe(false, "").driver, Driver::Nobody);
-        assert_eq!(lease.describe(true, "").driver, Driver::Agent);
-        lease.take(holder("ann"), false, Instant::now(), AT).unwrap();
-        let seen = lease.describe(true, "ann");
-        assert_eq!((seen.driver, seen.yours), (Driver::Human, true));
-        assert!(!lease.describe(true, "bob").yours);
+        });
+        let _ = letting_go.await;
     }
 }

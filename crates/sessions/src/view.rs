@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::{
     Session, SessionError,
-    control::{Holder, Lease},
+    lease::{Holder, Lease},
     lifecycle::Phase,
     session::Driven,
 };

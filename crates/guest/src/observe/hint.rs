@@ -1,14 +1,14 @@
 //! What a hint about a repeated action is made of, and what an action acted on.
 
+pub mod repeats;
+
 use std::time::Duration;
 
 use helmdeck_wire::{aim::Hit, control::Hands, observe::Effect, point::Pixel};
 use tokio::time::timeout;
 
-use super::{
-    After,
-    repeats::{self, Action, NoEffect},
-};
+use self::repeats::{Action, NoEffect};
+use super::After;
 use crate::{
     aim::{self, Aimed},
     begin::Guest,
