@@ -23,7 +23,7 @@ mod gateway;
 pub mod gemini;
 mod invalid;
 pub mod json;
-mod known;
+mod known_fields;
 pub mod messages;
 mod meter;
 mod model_id;

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{
     Endpoint, HttpClient, PackError, PackResult,
     document::Text,
-    overlay::{Asked, post},
+    operator_services::{Asked, post},
 };
 
 /// How long it may take.

@@ -26,7 +26,7 @@ mod leftovers;
 mod manifest;
 mod media;
 mod models;
-mod overlay;
+mod operator_services;
 mod own_api;
 mod pack;
 mod packs;

@@ -13,8 +13,8 @@ use tracing::info;
 
 use crate::{
     Caller, Session, SessionError,
+    control_lease::{ControlChange, Holder},
     events::EventKind,
-    lease::{ControlChange, Holder},
 };
 
 impl Session {

@@ -7,7 +7,7 @@ use helmdeck_wire::{SessionId, guest::Stage, session};
 
 use crate::{
     Caller, Session,
-    lease::Lease,
+    control_lease::Lease,
     lifecycle::{Ending, status_of},
     private::SignIn,
     record::Record,

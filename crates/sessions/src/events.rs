@@ -9,7 +9,7 @@ use serde_json::Value;
 use time::OffsetDateTime;
 use tokio::sync::watch;
 
-use crate::{lease::ControlChange, lifecycle::Ending};
+use crate::{control_lease::ControlChange, lifecycle::Ending};
 
 /// How many events a listener may be behind.
 const KEPT: usize = 1000;

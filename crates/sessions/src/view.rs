@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::{
     Session, SessionError,
-    lease::{Holder, Lease},
+    control_lease::{Holder, Lease},
     lifecycle::Phase,
     session::Driven,
 };

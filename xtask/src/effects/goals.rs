@@ -124,7 +124,7 @@ fn new_tab() -> Value {
 fn condition(goal: Goal) -> Value {
     match goal {
         Goal::AddressBar => json!({ "check": "element_focused", "target": address_bar() }),
-        Goal::NewTab => json!({ "check": "window_focused", "name": "New Tab" }),
+        Goal::NewTab => json!({ "check": "url_matches", "url": "chrome://newtab/*" }),
         Goal::Centre => json!({ "check": "text_visible", "text": "reached 1" }),
     }
 }

@@ -10,7 +10,7 @@ use crate::{
         stop_texts,
     },
     json::{Fields, field, list, owned, text, unread},
-    known,
+    known_fields,
 };
 
 /// What cannot be translated and must not be dropped.
@@ -51,7 +51,7 @@ pub fn read(body: &Value) -> Result<Request, Invalid> {
     let options = fields.take("stream_options").unwrap_or_default();
     request.stream_usage = options.get("include_usage") == Some(&Value::Bool(true));
     request.ignored = fields.ignored();
-    request.ignored.extend(unread(body, known::CHAT));
+    request.ignored.extend(unread(body, known_fields::CHAT));
     Ok(request)
 }
 

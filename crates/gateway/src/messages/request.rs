@@ -9,7 +9,7 @@ use crate::{
         Call, Format, Function, Media, Outcome, Part, Request, Role, ToolChoice, Turn, stop_texts,
     },
     json::{Fields, field, owned, text, unread},
-    known,
+    known_fields,
 };
 
 /// Tokens of an answer, if neither the client nor the table of models limits them.
@@ -57,7 +57,7 @@ pub fn read(body: &Value) -> Result<Request, Invalid> {
     request.stop = stop_texts(fields.take("stop_sequences"))?;
     request.stream = fields.flag("stream")?.unwrap_or_default();
     request.ignored = fields.ignored();
-    request.ignored.extend(unread(body, known::MESSAGES));
+    request.ignored.extend(unread(body, known_fields::MESSAGES));
     Ok(request)
 }
 

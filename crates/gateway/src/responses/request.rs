@@ -7,7 +7,7 @@ use crate::{
     chat::request::{no_parameters, read_choice, read_schema, write_choice},
     conversation::{Call, Format, Function, Media, Outcome, Part, Request, Role, Turn, arguments},
     json::{Fields, field, owned, text, unread},
-    known,
+    known_fields,
 };
 
 /// What cannot be translated and must not be dropped: most of it refers to what OpenAI stores.
@@ -53,7 +53,7 @@ pub fn read(body: &Value) -> Result<Request, Invalid> {
     request.stream = fields.flag("stream")?.unwrap_or_default();
     request.stream_usage = true;
     request.ignored = fields.ignored();
-    request.ignored.extend(unread(body, known::RESPONSES));
+    request.ignored.extend(unread(body, known_fields::RESPONSES));
     Ok(request)
 }
 
