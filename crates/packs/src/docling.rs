@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{
     Endpoint, HttpClient, PackError, PackResult,
     document::Text,
-    operator_services::{Asked, post},
+    post_with_retries::{Asked, post},
 };
 
 /// How long it may take.

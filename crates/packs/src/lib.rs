@@ -26,13 +26,13 @@ mod leftovers;
 mod manifest;
 mod media;
 mod models;
-mod operator_services;
 mod own_api;
 mod pack;
 mod packs;
 mod page;
 mod page_tools;
 mod plain_text;
+mod post_with_retries;
 #[cfg(test)]
 mod reference;
 mod repo_overview;

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     Context, Endpoint, Pack, PackError, PackResult, Routing, SessionNeed,
     json::at,
-    operator_services::{Asked, post},
+    post_with_retries::{Asked, post},
     pack::disabled,
     page::{PageUrl, explain, open, pause},
 };
